@@ -596,17 +596,17 @@ CREATE TABLE ticket (
   archived_at INTEGER,
   archived_by INTEGER REFERENCES byline (id)
 , number INTEGER, due_on TEXT CHECK (due_on GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]'), occurrences INTEGER NOT NULL DEFAULT 1 CHECK (occurrences >= 1), due_day INTEGER
-  GENERATED ALWAYS AS (ifnull(CAST(replace(due_on, '-', '') AS INTEGER), 100000000)) VIRTUAL) STRICT;
+  GENERATED ALWAYS AS (ifnull(CAST(replace(due_on, '-', '') AS INTEGER), 100000000)) VIRTUAL, title_key TEXT NOT NULL DEFAULT '') STRICT;
 
 CREATE TABLE ticket_assignee (
   ticket_id INTEGER NOT NULL REFERENCES ticket (id) ON DELETE CASCADE,
-  user_id INTEGER NOT NULL REFERENCES user (id) ON DELETE CASCADE, project_id INTEGER, status TEXT, updated_at INTEGER, priority INTEGER, due_day INTEGER,
+  user_id INTEGER NOT NULL REFERENCES user (id) ON DELETE CASCADE, project_id INTEGER, status TEXT, updated_at INTEGER, priority INTEGER, due_day INTEGER, title_key TEXT,
   PRIMARY KEY (ticket_id, user_id)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE ticket_label (
   label TEXT NOT NULL COLLATE NOCASE,
-  ticket_id INTEGER NOT NULL REFERENCES ticket (id) ON DELETE CASCADE, project_id INTEGER, status TEXT, updated_at INTEGER, priority INTEGER, due_day INTEGER,
+  ticket_id INTEGER NOT NULL REFERENCES ticket (id) ON DELETE CASCADE, project_id INTEGER, status TEXT, updated_at INTEGER, priority INTEGER, due_day INTEGER, title_key TEXT,
   PRIMARY KEY (label, ticket_id)
 ) STRICT, WITHOUT ROWID;
 
@@ -746,8 +746,9 @@ CREATE TRIGGER asset_storage_removed AFTER DELETE ON asset BEGIN
 END;
 
 CREATE TRIGGER assignee_added AFTER INSERT ON ticket_assignee BEGIN
-  UPDATE ticket_assignee SET (project_id, status, updated_at, priority, due_day) =
-    (SELECT t.project_id, t.status, t.updated_at, t.priority, t.due_day FROM ticket t WHERE t.id = new.ticket_id)
+  UPDATE ticket_assignee SET (project_id, status, updated_at, priority, due_day, title_key) =
+    (SELECT t.project_id, t.status, t.updated_at, t.priority, t.due_day, t.title_key FROM ticket t
+     WHERE t.id = new.ticket_id)
   WHERE ticket_id = new.ticket_id AND user_id = new.user_id;
 END;
 
@@ -758,6 +759,9 @@ CREATE INDEX assignment_by_due_date ON ticket_assignee (user_id, project_id, sta
   WHERE project_id IS NOT NULL;
 
 CREATE INDEX assignment_by_priority ON ticket_assignee (user_id, project_id, status, priority, ticket_id)
+  WHERE project_id IS NOT NULL;
+
+CREATE INDEX assignment_by_title ON ticket_assignee (user_id, project_id, status, title_key, ticket_id)
   WHERE project_id IS NOT NULL;
 
 CREATE INDEX assignment_by_update ON ticket_assignee (user_id, project_id, status, updated_at, ticket_id)
@@ -865,8 +869,9 @@ CREATE INDEX invitation_project_of_project ON invitation_project (project_id);
 CREATE INDEX key_of_project ON project_key (project_id);
 
 CREATE TRIGGER label_added AFTER INSERT ON ticket_label BEGIN
-  UPDATE ticket_label SET (project_id, status, updated_at, priority, due_day) =
-    (SELECT t.project_id, t.status, t.updated_at, t.priority, t.due_day FROM ticket t WHERE t.id = new.ticket_id)
+  UPDATE ticket_label SET (project_id, status, updated_at, priority, due_day, title_key) =
+    (SELECT t.project_id, t.status, t.updated_at, t.priority, t.due_day, t.title_key FROM ticket t
+     WHERE t.id = new.ticket_id)
   WHERE label = new.label AND ticket_id = new.ticket_id;
 END;
 
@@ -878,6 +883,9 @@ CREATE INDEX label_by_due_date ON ticket_label (label, project_id, status, due_d
   WHERE project_id IS NOT NULL;
 
 CREATE INDEX label_by_priority ON ticket_label (label, project_id, status, priority, ticket_id)
+  WHERE project_id IS NOT NULL;
+
+CREATE INDEX label_by_title ON ticket_label (label, project_id, status, title_key, ticket_id)
   WHERE project_id IS NOT NULL;
 
 CREATE INDEX label_by_update ON ticket_label (label, project_id, status, updated_at, ticket_id)
@@ -1120,16 +1128,18 @@ CREATE INDEX ticket_by_place ON ticket (column_id, status, position, id);
 
 CREATE INDEX ticket_by_priority ON ticket (project_id, status, priority, id);
 
+CREATE INDEX ticket_by_title ON ticket (project_id, status, title_key, id);
+
 CREATE INDEX ticket_by_update ON ticket (project_id, status, updated_at, id);
 
-CREATE TRIGGER ticket_changed AFTER UPDATE OF project_id, status, updated_at, priority, due_on ON ticket
-WHEN (old.project_id, old.status, old.updated_at, old.priority, old.due_day)
-  IS NOT (new.project_id, new.status, new.updated_at, new.priority, new.due_day)
+CREATE TRIGGER ticket_changed AFTER UPDATE OF project_id, status, updated_at, priority, due_on, title_key ON ticket
+WHEN (old.project_id, old.status, old.updated_at, old.priority, old.due_day, old.title_key)
+  IS NOT (new.project_id, new.status, new.updated_at, new.priority, new.due_day, new.title_key)
 BEGIN
   UPDATE ticket_label SET project_id = new.project_id, status = new.status, updated_at = new.updated_at,
-    priority = new.priority, due_day = new.due_day WHERE ticket_id = new.id;
+    priority = new.priority, due_day = new.due_day, title_key = new.title_key WHERE ticket_id = new.id;
   UPDATE ticket_assignee SET project_id = new.project_id, status = new.status, updated_at = new.updated_at,
-    priority = new.priority, due_day = new.due_day WHERE ticket_id = new.id;
+    priority = new.priority, due_day = new.due_day, title_key = new.title_key WHERE ticket_id = new.id;
 END;
 
 CREATE INDEX ticket_link_of_other ON ticket_link (other_id, kind);

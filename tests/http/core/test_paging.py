@@ -43,7 +43,7 @@ def many_tickets(world: World, count: int = 9) -> list[str]:
     return [world.ticket(f"Number {number}", priority=priorities[number % 5])["id"] for number in range(count)]
 
 
-SORTS = ["created", "-created", "updated", "-updated", "priority", "-priority", "position"]
+SORTS = ["created", "-created", "updated", "-updated", "priority", "-priority", "title", "-title", "position"]
 
 
 @pytest.mark.parametrize("sort", SORTS)

@@ -52,7 +52,7 @@ def test_tickets_without_labels_or_due_date_are_listed(shop: World) -> None:
     assert list_titles(shop, has_due_date=True) == ["UI"]
 
 
-@pytest.mark.parametrize("sort", ["created", "-updated", "priority", "-priority"])
+@pytest.mark.parametrize("sort", ["created", "-updated", "priority", "-priority", "title"])
 def test_pages_of_several_values_have_every_ticket_once(shop: World, sort: str) -> None:
     given = {"project_id": shop.project, "label": "bug,ui", "sort": sort, "limit": 1}
     found: list[str] = []
@@ -129,3 +129,23 @@ def test_list_sorted_by_due_date_ends_with_tickets_without_one(world: World, que
     assert found == {
         "due": ["first", "later", "also later", "never"], "-due": ["never", "also later", "later", "first"],
     }  # fmt: skip
+
+
+@pytest.mark.parametrize("query", [{}, {"label": "shop"}, {"assignee": "me"}])
+def test_list_sorted_by_title_ignores_case_and_accents(world: World, query: dict[str, str]) -> None:
+    titles = ["zoom", "Äpfel", "apple", "Zebra", "Öl", "ohm", "東京", "10 %", "a" * 300, "😀" * 300, "renamed"]
+    for title in titles:
+        ticket = world.ticket(title, labels=["shop"])
+        ok(world.api.put(f"/tickets/{ticket['id']}/assignees/me"))
+        if title == "renamed":
+            ok(world.api.patch(f"/tickets/{ticket['id']}", json={"title": "Éclair"}))
+    expected = ["10 %", "a" * 300, "Äpfel", "apple", "Éclair", "ohm", "Öl", "Zebra", "zoom", "東京", "😀" * 300]
+    for sort, order in (("title", expected), ("-title", expected[::-1])):
+        given, found = {**query, "sort": sort, "limit": "1"}, list[str]()
+        while True:
+            page = ok(world.api.get("/tickets", params=given))
+            found += [each["title"] for each in page["items"]]
+            if page["next_cursor"] is None:
+                break
+            given["cursor"] = page["next_cursor"]
+        assert found == order

@@ -12,8 +12,8 @@ from ticketbox.store.file import migrate
 
 COPIES = """
 SELECT l.{who}, t.id FROM {table} l JOIN ticket t ON t.id = l.ticket_id
-WHERE (l.project_id, l.status, l.updated_at, l.priority, l.due_day)
-  IS NOT (t.project_id, t.status, t.updated_at, t.priority, t.due_day)
+WHERE (l.project_id, l.status, l.updated_at, l.priority, l.due_day, l.title_key)
+  IS NOT (t.project_id, t.status, t.updated_at, t.priority, t.due_day, t.title_key)
 """
 
 
@@ -40,6 +40,7 @@ def connection(tmp_path: Path) -> Iterator[sqlite3.Connection]:
         "UPDATE ticket SET status = 'archived'",
         "UPDATE ticket SET updated_at = updated_at + id, priority = 4 - priority",
         "UPDATE ticket SET due_on = '2026-12-24' WHERE id < 20",
+        "UPDATE ticket SET title_key = 'zoo' WHERE id < 20",
         "INSERT INTO ticket_label (label, ticket_id) SELECT 'new', id FROM ticket",
         "INSERT OR REPLACE INTO ticket_assignee (ticket_id, user_id) SELECT id, 1 FROM ticket",
         "INSERT OR IGNORE INTO ticket_assignee (ticket_id, user_id) SELECT id, 1 FROM ticket",
@@ -60,4 +61,5 @@ def test_migration_fills_copied_columns(tmp_path: Path, monkeypatch: pytest.Monk
     migrate.prepare_file(path)
     with contextlib.closing(sqlite3.connect(path)) as connection:
         assert connection.execute("SELECT count(*) FROM ticket_label").fetchone() == (15,)
+        assert connection.execute("SELECT DISTINCT title_key FROM ticket").fetchall() == [("t",)]
         assert astray(connection) == []

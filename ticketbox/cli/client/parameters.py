@@ -84,11 +84,14 @@ def build_parameters(
 ) -> list[click.Parameter]:
     """Build the parameters of a command: `arguments` by position, and an option for every other field.
 
-    `hidden` fields are left out; `optional` ones aren't required although the operation requires them.
+    `hidden` fields are left out; `optional` ones aren't required, even if the operation requires them.
     """
     fields = {field.name: field for field in list_fields(operation)}
     found: list[click.Parameter] = [
-        click.Argument([name], metavar=fields[name].metavar, type=_build_type(fields[name])) for name in arguments
+        click.Argument(
+            [name], metavar=fields[name].metavar, type=_build_type(fields[name]), required=name not in optional
+        )
+        for name in arguments
     ]
     for field in fields.values():
         if field.name in arguments or field.name in hidden:

@@ -5,7 +5,8 @@ from enum import StrEnum
 import msgspec
 
 from ticketbox.domain.core.records import By
-from ticketbox.domain.tickets.records import Priority, Sort
+from ticketbox.domain.tickets.records import Sort
+from ticketbox.domain.tickets.view_filters import ViewFilters
 
 MAX_VIEWS = 100  # of a project
 
@@ -48,18 +49,6 @@ class ViewDensity(StrEnum):
 
     COMFORTABLE = "comfortable"
     COMPACT = "compact"
-
-
-class ViewFilters(msgspec.Struct, frozen=True):
-    """Filters of list_tickets. An empty list or null filters nothing."""
-
-    assignee: list[str]
-    label: list[str]
-    priority: list[Priority]
-    has_labels: bool | None
-    resolved: bool | None
-    has_due_date: bool | None
-    overdue: bool
 
 
 class ViewDefinition(msgspec.Struct, frozen=True):

@@ -2,8 +2,9 @@
 
 import re
 
-# C1 controls, line and paragraph separators, and the bidirectional embeddings, overrides and isolates
-REORDERING = r"\x80-\x9f\u2028-\u202e\u2066-\u2069"
+# C1 controls, line and paragraph separators, the bidirectional embeddings, overrides and isolates, the deprecated
+# controls of form and swapping, and interlinear annotation
+REORDERING = r"\x80-\x9f\u2028-\u202e\u2066-\u206f\ufff9-\ufffb"
 UNSAFE = re.compile(rf"[\x00-\x08\x0b-\x1f\x7f{REORDERING}\u061c\u200e\u200f\ufeff\ud800-\udfff]")
 # U+FFFD replaces a character that was already damaged
 _IN_LINES = re.compile(rf"[\x00-\x1f\x7f{REORDERING}\ufffd]")

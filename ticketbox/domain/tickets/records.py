@@ -31,6 +31,8 @@ class Sort(StrEnum):
     PRIORITY_DOWN = "-priority"
     DUE = "due"
     DUE_DOWN = "-due"
+    TITLE = "title"
+    TITLE_DOWN = "-title"
     POSITION = "position"
 
 

@@ -11,7 +11,6 @@ from ticketbox.domain.companies.views import (
     ViewDefinition,
     ViewDensity,
     ViewField,
-    ViewFilters,
     ViewGroup,
     ViewLayout,
 )
@@ -20,6 +19,7 @@ from ticketbox.domain.core.access.scopes import Role, Scope
 from ticketbox.domain.core.fairness.limits import Budget
 from ticketbox.domain.core.problems import Conflict, Forbidden, InvalidRequest
 from ticketbox.domain.tickets.records import Priority, Sort
+from ticketbox.domain.tickets.view_filters import ViewFilters
 from ticketbox.operations.core.inputs import Label, Name, normalize_labels
 from ticketbox.operations.core.lookups import CompanyId, Key, ProjectId, Reference, ViewId, find_writable
 from ticketbox.operations.core.names import (

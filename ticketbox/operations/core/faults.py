@@ -19,6 +19,7 @@ MAX_FAULTS = 20
 
 _UNKNOWN = "Object contains unknown field `"
 _MISSING = "Object missing required field `"
+_OF_NAME = "key` in `"  # before the path, if it is the name of a member that is wrong
 _NO_VALUE = "Invalid enum value "
 _REPHRASED = (
     (re.compile(r"expected `str` matching regex .*", re.DOTALL), "invalid characters or format"),
@@ -61,7 +62,8 @@ def find_faults(shape: type[msgspec.Struct], arguments: Mapping[str, Any], *, la
 def describe_fault(error: msgspec.ValidationError, within: str = "", shape: Any = None) -> Fault:
     """Describe an error of msgspec in an input, or in its field `within`, of the type `shape`."""
     message, _, path = str(error).partition(" - at `")
-    inner = path.removesuffix("`").removeprefix("$")
+    of_name = path.startswith(_OF_NAME)
+    inner = path.removeprefix(_OF_NAME).removesuffix("`").removeprefix("$")
     field = (within + inner).lstrip(".")
     for lead in (_UNKNOWN, _MISSING):
         if message.startswith(lead):
@@ -72,6 +74,8 @@ def describe_fault(error: msgspec.ValidationError, within: str = "", shape: Any 
     if message.startswith(_NO_VALUE) and (values := _list_values(found)):
         return Fault(field, f"must be one of {', '.join(values)}", values)
     message = _simplify_message(message)
+    if of_name:
+        return Fault(field, f"each name {message}")
     examples = _list_examples(found) if message == _REPHRASED[0][1] else []
     return Fault(field, f"{message}; an example: {examples[0]}" if examples else message)
 

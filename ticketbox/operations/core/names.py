@@ -100,6 +100,11 @@ def _is_id(prefix: Prefix, text: str) -> bool:
     return re.fullmatch(rf"{prefix}[0-9a-z]+", text) is not None
 
 
+def resolve_view_id(tx: Read, actor: Actor, text: str, project: str | None) -> str:
+    """Return the id of the saved view that an id or a name means, in the project if given. Raises InvalidRequest."""
+    return _choose("view", "view", names.list_views(tx, actor.viewer, project), text).id
+
+
 def _choose(field: str, noun: str, listed: list[NamedRow], text: str) -> NamedRow:
     """Choose the row that a text names: by its whole name or alias, else a person by the first name.
 
@@ -122,7 +127,10 @@ def _choose(field: str, noun: str, listed: list[NamedRow], text: str) -> NamedRo
     raise InvalidField(field, f"there is no {noun} {shown} here{known}", valid=valid)
 
 
-_PLURALS = {"company": "companies", "project": "projects", "column": "columns", "member": "members", "label": "labels"}
+_PLURALS = {
+    "company": "companies", "project": "projects", "column": "columns", "member": "members", "label": "labels",
+    "view": "views",
+}  # fmt: skip
 
 
 def _list_nearest(wanted: str, listed: list[NamedRow]) -> list[str]:

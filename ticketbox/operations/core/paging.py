@@ -9,7 +9,7 @@ import binascii
 import hashlib
 import typing
 from collections.abc import Sequence
-from typing import Annotated, Generic, Protocol, TypeVar
+from typing import Annotated, Generic, Protocol, TypeVar, overload
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
@@ -18,6 +18,7 @@ from ticketbox.domain.core.access.policy import Actor
 from ticketbox.domain.core.problems import InvalidField
 
 T = TypeVar("T")
+PlaceT = TypeVar("PlaceT", bound=tuple[int | str, ...])
 
 # Greater than every key: the start of a list with the newest first.
 NEWEST = 2**62
@@ -44,7 +45,7 @@ class Page(msgspec.Struct, Generic[T], frozen=True):
     note: str | UnsetType = UNSET
 
 
-Position = int | tuple[int, ...]
+Position = int | tuple[int | str, ...]
 
 
 class PageRequest(Protocol):
@@ -63,14 +64,22 @@ class PageRequest(Protocol):
 
 class _CursorPosition(msgspec.Struct, array_like=True):
     query_digest: bytes
-    place: tuple[int, ...]
+    place: tuple[int | str, ...]
 
 
 _decoder = msgspec.msgpack.Decoder(_CursorPosition)
 
 
-def decode_cursor(actor: Actor, args: PageRequest, width: int = 1) -> tuple[int, ...] | None:
-    """Return the position that the cursor in `args` continues after; None for the first page.
+@overload
+def decode_cursor(actor: Actor, args: PageRequest) -> tuple[int] | None: ...
+
+
+@overload
+def decode_cursor(actor: Actor, args: PageRequest, shape: type[PlaceT]) -> PlaceT | None: ...
+
+
+def decode_cursor(actor: Actor, args: PageRequest, shape: type[tuple[int | str, ...]] = tuple[int]) -> object:
+    """Return the position that the cursor in `args` continues after, as `shape`; None for the first page.
 
     Raises InvalidRequest if the cursor is damaged, or belongs to another caller or query.
     """
@@ -79,13 +88,14 @@ def decode_cursor(actor: Actor, args: PageRequest, width: int = 1) -> tuple[int,
         return None
     try:
         decoded = _decoder.decode(base64.b64decode(cursor + "=" * (-len(cursor) % 4), b"-_", validate=True))
+        place = msgspec.convert(decoded.place, shape)
     except (binascii.Error, ValueError, msgspec.DecodeError):
-        decoded = None
-    if decoded is None or decoded.query_digest != _digest_query(actor, args) or len(decoded.place) != width:
+        decoded = place = None
+    if decoded is None or place is None or decoded.query_digest != _digest_query(actor, args):
         raise InvalidField("cursor", "this cursor belongs to a different query; start again without a cursor")
-    if any(abs(value) >= 2**63 for value in decoded.place):
+    if any(isinstance(value, int) and abs(value) >= 2**63 for value in place):
         raise InvalidField("cursor", "this cursor is damaged; start again without a cursor")
-    return decoded.place
+    return place
 
 
 def build_page(actor: Actor, args: PageRequest, entries: Sequence[tuple[Position, T]]) -> Page[T]:

@@ -40,6 +40,19 @@ def list_columns(tx: Read, viewer: Viewer, project: int | None) -> list[NamedRow
     return [NamedRow(*row) for row in tx.fetch_all(SELECT_COLUMNS, {**viewer, "project": project})]
 
 
+SELECT_VIEWS = f"""
+{WITH_VISIBLE_PROJECTS}
+SELECT s.public_id, s.name, s.public_id, v.name
+FROM visible_project v JOIN saved_view s ON s.project_id = v.id
+WHERE v.within AND (:project IS NULL OR v.public_id = :project) AND (s.shared OR s.user_id = :user) ORDER BY s.id
+"""
+
+
+def list_views(tx: Read, viewer: Viewer, project: str | None) -> list[NamedRow]:
+    """List the saved views of a project, or of all projects that the caller can access."""
+    return [NamedRow(*row) for row in tx.fetch_all(SELECT_VIEWS, {**viewer, "project": project})]
+
+
 SELECT_LABELS = """
 SELECT l.public_id, l.name, '', co.name
 FROM member m JOIN company co ON co.id = m.company_id JOIN label l ON l.company_id = co.id

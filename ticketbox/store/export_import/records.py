@@ -13,7 +13,8 @@ import msgspec
 from ticketbox.domain.captures.capture import Health, Page, Redaction
 from ticketbox.domain.captures.environment import Environment
 from ticketbox.domain.companies.views import ViewDefinition
-from ticketbox.domain.tickets.records import CaptureSummary
+from ticketbox.domain.tickets.records import CaptureSummary, WorkRepository
+from ticketbox.domain.tickets.title_words import build_title_key
 from ticketbox.domain.work.records import PlanItem, Usage, WorkLink
 from ticketbox.store.core import blobs
 from ticketbox.store.export_import import earlier_exports
@@ -77,7 +78,14 @@ _EXPORTED_COLUMNS = {
     "ticket_assignee": ("ticket_id", "user_id"),
     "blob": ("id", "sha256", "encoding", "bytes"),
 }
-_SECRET_COLUMNS = {"user": {"password_hash"}, "byline": {"credential_id"}, "work_session": {"lease_hash", "start_key"}}
+# Columns that are secret or, like the key of a title, rebuilt.
+_EXCLUDED_COLUMNS = {
+    "user": {"password_hash"},
+    "ticket": {"title_key"},
+    "byline": {"credential_id"},
+    "work_session": {"lease_hash", "start_key"},
+    "report": {"key_id", "receipt_hash"},
+}
 _JSON_COLUMNS: dict[tuple[str, str], Any] = {
     ("project", "url_patterns"): list[str],
     ("project", "extra_redactions"): list[str],
@@ -187,6 +195,8 @@ def import_records(connection: sqlite3.Connection, reader: ArchiveReader, report
         counts[table] = importer.import_table(table, report)
     report("indexing words", 0)
     first = importer.offsets["ticket"]
+    titles = connection.execute("SELECT title, id FROM ticket WHERE id > ?", (first,)).fetchall()
+    connection.executemany(SET_TITLE_KEY, [(build_title_key(title), key) for title, key in titles])
     connection.execute(INSERT_LABELS, (first,))
     earlier_exports.complete_tickets(reader.manifest.schema, connection, first)
     connection.execute(DELETE_INDEXED, (first,))
@@ -198,6 +208,7 @@ def import_records(connection: sqlite3.Connection, reader: ArchiveReader, report
     return counts
 
 
+SET_TITLE_KEY = "UPDATE ticket SET title_key = ? WHERE id = ?"
 INSERT_LABELS = """
 INSERT OR IGNORE INTO ticket_label (label, ticket_id)
 SELECT j.value, t.id FROM ticket t, json_each(t.labels) j WHERE t.id > ?

@@ -7,18 +7,24 @@ from ticketbox.store.core.visibility import WITH_VISIBLE_PROJECTS, Viewer
 from ticketbox.store.file.database import Read
 from ticketbox.store.tickets.records import TICKET_COLUMNS, TICKET_JOINS, build_tickets, get_fields
 
+SortValues = tuple[int | str, ...]
+
 _SORT_COLUMNS = {
     "created": ("id",),
     "updated": ("updated_at", "id"),
     "priority": ("priority", "id"),
     "due": ("due_day", "id"),
+    "title": ("title_key", "id"),
     "position": ("position", "id"),
 }
 
 
-def count_sort_keys(sort: Sort) -> int:
-    """Return how many values a cursor has in this order."""
-    return len(_SORT_COLUMNS[sort.removeprefix("-")])
+def get_cursor_shape(sort: Sort) -> type[SortValues]:
+    """Return the types of the values that a cursor has in this order."""
+    columns = _SORT_COLUMNS[sort.removeprefix("-")]
+    if len(columns) == 1:
+        return tuple[int]
+    return tuple[str, int] if columns[0] == "title_key" else tuple[int, int]
 
 
 # Of a ticket `i`: active, unresolved, not claimed, and not blocked. A blocking ticket that is archived doesn't count.
@@ -147,9 +153,7 @@ def _compose_choice(field: str, columns: tuple[str, ...]) -> str:
     return f"IN (SELECT {field} FROM board_column WHERE public_id IN (SELECT value FROM json_each(:columns)))"
 
 
-def build_parameters(
-    viewer: Viewer, wanted: TicketFilter, after: tuple[int, ...] | None, limit: int
-) -> dict[str, object]:
+def build_parameters(viewer: Viewer, wanted: TicketFilter, after: SortValues | None, limit: int) -> dict[str, object]:
     """Build the parameters of `compose_query`."""
     return {
         **viewer,
@@ -174,8 +178,8 @@ def build_parameters(
 
 
 def list_tickets(
-    tx: Read, viewer: Viewer, wanted: TicketFilter, after: tuple[int, ...] | None, limit: int
-) -> list[tuple[int | tuple[int, ...], Ticket]]:
+    tx: Read, viewer: Viewer, wanted: TicketFilter, after: SortValues | None, limit: int
+) -> list[tuple[int | SortValues, Ticket]]:
     """List a page of tickets, each with the sort values that a cursor resumes after."""
     given = {**build_parameters(viewer, wanted, after, limit), "now": tx.now}
     rows = tx.fetch_all(compose_query(wanted, resumed=after is not None), given)

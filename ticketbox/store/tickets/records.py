@@ -34,6 +34,7 @@ _COLUMNS = {
     "comment_count": "t.comment_count", "version": "t.version", "created_at": "t.created_at",
     "created_by": "t.created_by", "updated_at": "t.updated_at", "updated_by": "t.updated_by",
     "archived_at": "t.archived_at", "archived_by": "t.archived_by", "due_day": "t.due_day",
+    "title_key": "t.title_key",
 }  # fmt: skip
 TICKET_COLUMNS = ", ".join(_COLUMNS.values())
 TICKET_JOINS = """

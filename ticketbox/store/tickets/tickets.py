@@ -5,6 +5,7 @@ from msgspec import UNSET, UnsetType
 
 from ticketbox.domain.core.ids import Prefix, generate_id
 from ticketbox.domain.tickets.records import PRIORITIES, Priority, Status
+from ticketbox.domain.tickets.title_words import build_title_key
 from ticketbox.store.core.updates import update_columns
 from ticketbox.store.file.database import Read, Write
 
@@ -63,8 +64,8 @@ class NewTicket(msgspec.Struct, frozen=True):
 
 INSERT_TICKET = """
 INSERT INTO ticket (public_id, project_id, column_id, position, title, description, priority, labels, branch,
-  source_url, created_at, created_by, updated_at, updated_by, number, due_on, resolved)
-VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16,
+  source_url, created_at, created_by, updated_at, updated_by, number, due_on, title_key, resolved)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17,
   (SELECT kind = 'done' FROM board_column WHERE id = ?3))
 """
 
@@ -85,7 +86,7 @@ def insert_ticket(tx: Write, new: NewTicket, byline: int) -> tuple[int, str]:
         INSERT_TICKET,
         (public_id, new.project, new.column, new.position, new.title, new.description,
          PRIORITIES.index(new.priority), labels, new.branch, new.source_url, tx.now, byline, tx.now, byline,
-         allocate_number(tx, new.project), new.due_on),
+         allocate_number(tx, new.project), new.due_on, build_title_key(new.title)),
     )  # fmt: skip
     _index_labels(tx, key, new.labels)
     return key, public_id
@@ -121,6 +122,7 @@ def update_ticket(tx: Write, key: int, changes: TicketChanges) -> None:
         "ticket",
         key,
         title=changes.title,
+        title_key=UNSET if changes.title is UNSET else build_title_key(changes.title),
         description=changes.description,
         priority=rank,
         resolved=changes.resolved,

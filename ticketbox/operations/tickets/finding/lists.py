@@ -21,6 +21,7 @@ from ticketbox.operations.core.names import (
     resolve_company_id,
     resolve_project_id,
     resolve_user_id,
+    resolve_view_id,
 )
 from ticketbox.operations.core.paging import Cursor, Limit, Page, build_page, decode_cursor
 from ticketbox.operations.core.registry import Tool, operation
@@ -28,6 +29,7 @@ from ticketbox.store.core.visibility import find_visible_row
 from ticketbox.store.file.database import Read
 from ticketbox.store.tickets import lists
 from ticketbox.store.tickets.lists import TicketFilter
+from ticketbox.store.tickets.saved_filters import load_saved_filters
 
 
 class StatusFilter(StrEnum):

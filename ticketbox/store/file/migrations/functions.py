@@ -1,4 +1,4 @@
-"""The SQL functions that migrations 0005, 0008 and 0014 call, frozen as they were when those migrations were released.
+"""The SQL functions that migrations 0005, 0008, 0014 and 0045 call, frozen as they were when each was released.
 
 History must not change: this module imports nothing of ticketbox, and a later change to search or to fingerprints
 gets a migration and functions of its own. It reads stored streams, which are JSON arrays of entries.
@@ -47,6 +47,7 @@ def register_functions(connection: sqlite3.Connection, report: Callable[[str], N
     `error_words(encoding, data)`, `console_words(encoding, data)` and `error_prints(encoding, data)` read a stored
     stream; a damaged one counts as empty. `page_prints(url)` reads an address. Fingerprints are JSON.
     `project_key(company, name)` returns a key for the next project of a company that no earlier call returned.
+    `title_key(title)` returns what lists sort titles by.
     `step(what, key)` is always true, and reports every few seconds how many rows are done.
     """
     connection.create_function("error_words", 2, _error_words, deterministic=True)
@@ -54,7 +55,13 @@ def register_functions(connection: sqlite3.Connection, report: Callable[[str], N
     connection.create_function("error_prints", 2, _error_prints, deterministic=True)
     connection.create_function("page_prints", 1, _page_prints, deterministic=True)
     connection.create_function("project_key", 2, _KeyChooser().choose)
+    connection.create_function("title_key", 1, _title_key, deterministic=True)
     connection.create_function("step", 2, _ProgressReporter(report).count)
+
+
+def _title_key(title: str) -> str:
+    letters = (char for char in unicodedata.normalize("NFKD", title) if not unicodedata.combining(char))
+    return " ".join("".join(letters).casefold().split())[:80]
 
 
 def _read_stream(encoding: str, data: bytes) -> list[Entry]:
