@@ -1,5 +1,6 @@
 """`ticketbox ticket` and `ticketbox capture`, against a real server."""
 
+import csv
 import io
 import json
 import os
@@ -244,6 +245,23 @@ def test_capture_is_shown_with_its_failures_first(world: World) -> None:
         ["screen", "Cart"], ["screen", "heading", "“Cart”", "→", "“Cart", "(empty)”"]
     ]  # fmt: skip
     assert any(line.split()[2:3] == ["error"] for line in lines)
+
+
+def test_compare_prints_what_differs_from_the_capture_before(world: World) -> None:
+    first = make_capture(world, environment={"browser": "Firefox 140"})
+    ticket = first["ticket_id"]
+    expect_failure(call(world, "capture", "compare", ticket), 1, "no earlier capture")
+    second = make_capture(world, ticket_id=ticket, project_id=None, environment={"browser": "Chrome 142"})
+    for given in ([ticket], [second["capture_id"]], [ticket, first["capture_id"]]):
+        lines = [line.split() for line in read(world, "capture", "compare", *given).splitlines()]
+        assert [words[:2] for words in lines[:2]] == [["<", second["capture_id"]], [">", first["capture_id"]]]
+        assert lines[2:] == [
+            ["browser", "Chrome", "142", "→", "Firefox", "140"],
+            ["=", "error", "no", "cart"],
+            ["=", "request", "500", "→", "500", "GET", "https://shop.example/api/cart"],
+        ]
+    found = as_json(world, "capture", "compare", first["capture_id"], second["capture_id"])
+    assert found["capture"]["id"] == first["capture_id"]
 
 
 def test_requests_and_picture_are_saved_next_to_each_other(
@@ -515,3 +533,12 @@ def test_labels_are_listed_created_renamed_merged_and_deleted(world: World) -> N
     assert call(world, "label", "delete", "store").exit_code == 0
     refused = call(world, "label", "delete", "store")
     assert (refused.exit_code, "there is no label" in refused.stderr) == (1, True)
+
+
+def test_export_writes_all_pages_under_one_head(world: World) -> None:
+    for number in range(101):
+        ok(world.owner.web.post("/tickets", json={"project_id": world.project, "title": f"Ticket {number}"}))
+    given = ("ticket", "export", "--project", world.project, "--sort", "created")
+    rows = list(csv.DictReader(io.StringIO(read(world, *given), newline="")))
+    assert [row["title"] for row in rows] == [f"Ticket {number}" for number in range(101)]
+    expect_failure(call(world, "ticket", "export", "--column", "Nowhere"), 1, "Nowhere")

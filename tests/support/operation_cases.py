@@ -517,6 +517,8 @@ CASES: dict[str, Case] = {
     "list_columns": Case(lambda w: {"project_id": w.project}),
     "list_members": Case(_company),
     "list_tickets": Case(lambda w: {"project_id": w.project, "status": "all", "sort": "-priority"}),
+    "export_tickets": Case(lambda w: {"project_id": w.project, "status": "all", "sort": "-priority"}),
+    "export_search": Case(lambda w: {"q": "Spare", "project_id": w.project}),
     "get_ticket": Case(lambda w: {**_shot(w), "include": ["capture", "comments", "history"]}),
     "find_similar_tickets": Case(_ticket),
     "search": Case(lambda w: {"q": ok(w.api.get(f"/tickets/{make_capture(w)['ticket_id']}"))["title"]}),

@@ -137,3 +137,59 @@ def test_view_survives_export_and_import(world: World, tmp_path: Path) -> None:
         rows = connection.execute("SELECT public_id, name, shared, definition FROM saved_view").fetchall()
     assert [row[:3] for row in rows] == [(view["id"], "Bugs", 1)]
     assert msgspec.json.decode(rows[0][3], type=ViewDefinition).filters.label == ["checkout"]
+
+
+def list_titles(client: Any, **query: Any) -> list[str]:
+    return [each["title"] for each in ok(client.get("/tickets", params=query))["items"]]
+
+
+def test_list_of_a_view_has_its_filters_and_order(world: World) -> None:
+    world.ticket("Low", priority="low", labels=["bug"])
+    world.ticket("High", priority="high", labels=["bug"])
+    world.ticket("Elsewhere", labels=["bug"], project_id=world.new_project("Second"))
+    world.ticket("No label")
+    view = create_view(world, "Bugs", filters={"label": ["bug"]}, sort="priority")
+    assert list_titles(world.api, view=view["id"]) == list_titles(world.api, view=" bugs") == ["Low", "High"]
+    assert list_titles(world.api, view="Bugs", sort="-priority") == ["High", "Low"]
+    assert list_titles(world.api, view="Bugs", priority="high") == ["High"]
+    assert list_titles(world.api, view="Bugs", has_labels=False) == ["No label"]
+    assert world.api.get("/tickets.csv", params={"view": "Bugs"}).text.count("\r\n") == 3
+    create_view(world, "No labels", filters={"has_labels": False})
+    assert list_titles(world.api, view="No labels") == ["No label"]
+    assert list_titles(world.api, view="No labels", label="bug", sort="-priority") == ["High", "Low"]
+
+
+def test_me_in_a_view_is_who_lists_it(world: World) -> None:
+    bea = world.join("Bea")
+    mine, hers = world.ticket("Mine")["id"], world.ticket("Hers")["id"]
+    ok(world.api.put(f"/tickets/{mine}/assignees/me"))
+    ok(world.api.put(f"/tickets/{hers}/assignees/{bea.id}"))
+    create_view(world, "Assigned", filters={"assignee": ["me"]}, shared=True)
+    assert list_titles(world.api, view="Assigned") == ["Mine"]
+    assert list_titles(bea.web, view="Assigned") == ["Hers"]
+
+
+def test_list_of_a_view_that_nobody_shared_is_rejected(world: World, other: World) -> None:
+    own = create_view(world, "Mine")
+    create_view(world, "Shared", shared=True)
+    bea = world.join("Bea")
+    for client, valid in ((bea.web, ["Shared"]), (other.api, [])):
+        for name in ("Mine", own["id"], "view_000000000000"):
+            refusal = expect_error(client.get("/tickets", params={"view": name}), 400, "invalid_request")
+            assert refusal["valid"] == valid
+    kept = world.owner.client("read", project_ids=[world.new_project("Second")])
+    expect_error(kept.get("/tickets", params={"view": own["id"]}), 400, "invalid_request")
+    create_view(world, "Shared")
+    refusal = expect_error(world.api.get("/tickets", params={"view": "Shared"}), 400, "invalid_request")
+    assert "several views" in refusal["detail"]
+
+
+def test_page_of_a_view_that_changed_is_rejected(world: World) -> None:
+    for number in range(3):
+        world.ticket(f"Ticket {number}")
+    view = create_view(world, "All")
+    page = ok(world.api.get("/tickets", params={"view": "All", "limit": 1}))
+    more = {"view": "All", "limit": 1, "cursor": page["next_cursor"]}
+    assert list_titles(world.api, **more) == ["Ticket 1"]
+    ok(world.api.patch(f"/views/{view['id']}", json={"sort": "created"}))
+    expect_error(world.api.get("/tickets", params=more), 400, "invalid_request")

@@ -9,6 +9,7 @@ from ticketbox.cli.core.lazy_group import LazyGroup
     cls=LazyGroup,
     commands_in={
         "list": "ticketbox.cli.client.tickets:list_",
+        "export": "ticketbox.cli.client.tickets:export",
         "show": "ticketbox.cli.client.tickets:show",
         "create": "ticketbox.cli.client.tickets:create",
         "comment": "ticketbox.cli.client.tickets:comment",
@@ -38,6 +39,7 @@ def ticket() -> None:
         "replay-transcript": "ticketbox.cli.client.captures.transcripts:transcript",
         "compare": "ticketbox.cli.client.captures.comparisons:compare",
         "blame": "ticketbox.cli.client.repository.blame:blame",
+        "frame": "ticketbox.cli.client.captures.captures:frame",
         "har": "ticketbox.cli.client.captures.captures:har",
         "import": "ticketbox.cli.client.imports.command:import_",
         "reproduce": "ticketbox.cli.client.captures.reproductions:reproduce",

@@ -1,7 +1,9 @@
 """The commands of `ticketbox ticket` that read and change tickets (docs/use/command-line.md)."""
 
+import sys
 from typing import Any
 
+import click
 import httpx2
 
 from ticketbox.cli.client.captures.captures import print_capture
@@ -98,7 +100,7 @@ def _format_repository(repository: Json) -> str:
 
 
 def _list_authors(found: Json) -> list[str]:
-    return [
+    authors = [
         f"{verb} {format_age(found[part]['at'])} by {_format_author(found[part])}"
         for verb, part in (("created", "created"), ("updated", "updated"))
     ]
@@ -149,7 +151,34 @@ def _print_commented(response: httpx2.Response, _: Json) -> None:
     print_line(f"Added comment {escape_line(decode_body(response)['id'])}")
 
 
+def _print_nothing(_: httpx2.Response, __: Json) -> None:
+    """Print nothing: the pages were written as they arrived."""
+
+
+def _write_csv(server: Server, given: Json, _: Json) -> httpx2.Response:
+    """Write every page as it arrives, with one header row."""
+    asked = {**given, "limit": 100}
+    response = server.call("export_tickets", asked)
+    text = response.text
+    while True:
+        click.echo(escape_text(text) if sys.stdout.isatty() else text, nl=False)
+        cursor = response.headers.get("x-next-cursor")
+        if cursor is None:
+            return response
+        response = server.call("export_tickets", {**asked, "cursor": cursor})
+        text = response.text.partition("\r\n")[2]
+
+
 list_ = build_command("list", "list_tickets", _print_tickets, arguments=())
+export = build_command(
+    "export",
+    "export_tickets",
+    _print_nothing,
+    arguments=(),
+    hidden=("limit", "cursor"),
+    call=_write_csv,
+    as_json=False,
+)
 show = build_command("show", "get_ticket", _print_ticket, hidden=("include", "detail"), call=_read_ticket)
 create = build_command("create", "create_ticket", _print_created, arguments=("title",))
 comment = build_command("comment", "add_comment", _print_commented, arguments=("ticket_id", "body"))

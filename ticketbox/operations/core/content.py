@@ -1,10 +1,16 @@
 """Results of operations that aren't plain JSON: a file, or JSON with a session cookie."""
 
+import csv
+import io
+import unicodedata
+from collections.abc import Iterable, Sequence
 from typing import Generic, TypeVar
 
 import msgspec
 
 T = TypeVar("T")
+
+_FORMULA_SIGNS = frozenset("=+-@")
 
 
 class Content(msgspec.Struct, frozen=True):
@@ -12,7 +18,7 @@ class Content(msgspec.Struct, frozen=True):
 
     `name` is a safe file name; `inline` says whether a browser may display the file instead of downloading it; `etag`
     is the SHA-256 of the bytes in hexadecimal, if known. `immutable` says that the URL never returns anything else.
-    `annotation_texts` are the texts drawn on an image, from the bottom up.
+    `annotation_texts` are the texts drawn on an image, from the bottom up; `caption` says what a picture shows.
     """
 
     media_type: str
@@ -25,6 +31,7 @@ class Content(msgspec.Struct, frozen=True):
     next_cursor: str | None = None
     immutable: bool = False
     annotation_texts: tuple[str, ...] = ()
+    caption: str | None = None
 
 
 class JsonList(Content, frozen=True):
@@ -35,6 +42,25 @@ class Archive(Content, frozen=True):
     """An archive and its files, most telling first: a name and its bytes each."""
 
     files: tuple[tuple[str, bytes], ...] = ()
+
+
+def render_csv(
+    name: str, head: Sequence[str], rows: Iterable[Sequence[str | None]], next_cursor: str | None
+) -> Content:
+    """Render a page of a list as CSV (RFC 4180) in which no cell is a formula."""
+    text = io.StringIO(newline="")
+    writer = csv.writer(text)
+    writer.writerow(head)
+    for row in rows:
+        writer.writerow([_neutralize_cell(cell) for cell in row])
+    return Content("text/csv; charset=utf-8", text.getvalue().encode(), name, next_cursor=next_cursor)
+
+
+def _neutralize_cell(cell: str | None) -> str:
+    """Return a cell that spreadsheets don't treat as a formula (OWASP, CSV injection), also with wide characters."""
+    text = cell or ""
+    first = unicodedata.normalize("NFKC", text.lstrip()[:1])
+    return "'" + text if first in _FORMULA_SIGNS or text.startswith(("\t", "\r")) else text
 
 
 class WithSession(msgspec.Struct, Generic[T], frozen=True):

@@ -3,8 +3,6 @@
 The stream continues where the list ends, with the same query.
 """
 
-import csv
-import io
 from enum import StrEnum
 from typing import Annotated
 
@@ -15,8 +13,8 @@ from ticketbox.domain.core.access.policy import Actor
 from ticketbox.domain.core.access.scopes import Access, Role, Scope
 from ticketbox.domain.core.fairness.limits import Budget
 from ticketbox.domain.core.problems import InvalidField
-from ticketbox.domain.events.records import Event
-from ticketbox.operations.core.content import Content
+from ticketbox.domain.events.records import AuditEvent, Event
+from ticketbox.operations.core.content import Content, render_csv
 from ticketbox.operations.core.listeners import EventBatch, Interest
 from ticketbox.operations.core.lookups import CompanyId, Id, TicketId, find_membership, find_readable_ticket
 from ticketbox.operations.core.paging import NEWEST, Cursor, Limit, Page, build_page, decode_cursor
@@ -267,23 +265,16 @@ def get_audit(tx: Read, actor: Actor, args: Audit) -> Page[Event] | Content:
     return page if args.format is AuditFormat.JSON else _render_csv(page)
 
 
-def _render_csv(page: Page[Event]) -> Content:
-    text = io.StringIO(newline="")
-    rows = csv.writer(text)
-    rows.writerow(
-        ["id", "at", "type", "user_id", "user", "token_id", "token", "via", "project_id", "ticket_id", "data"]
-    )
-    for event in page.items:
-        by = event.by
-        row = [
-            event.id, event.at, event.type, by.user.id, by.user.name, by.token_id, by.token_label, by.via,
-            event.project_id, event.ticket_id, msgspec.json.encode(event.data).decode(),
-        ]  # fmt: skip
-        rows.writerow([_neutralize_cell(cell) for cell in row])
-    return Content("text/csv; charset=utf-8", text.getvalue().encode(), "audit.csv", next_cursor=page.next_cursor)
+_AUDIT_HEAD = ("id", "at", "type", "user_id", "user", "token_id", "token", "via", "project_id", "ticket_id", "data")
 
 
-def _neutralize_cell(cell: str | None) -> str:
-    """Return a cell that spreadsheets don't treat as a formula (OWASP, CSV injection)."""
-    text = cell or ""
-    return "'" + text if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
+def _render_audit_csv(page: Page[AuditEvent]) -> Content:
+    rows = (
+        (
+            event.id, event.at, event.type, event.by.user.id, event.by.user.name, event.by.token_id,
+            event.by.token_label, event.by.via, event.project_id, event.ticket_id,
+            msgspec.json.encode(event.data).decode(),
+        )
+        for event in page.items
+    )  # fmt: skip
+    return render_csv("audit.csv", _AUDIT_HEAD, rows, page.next_cursor)

@@ -13,6 +13,7 @@ from ticketbox.domain.core.clock import format_rfc3339, to_epoch_ms
 from ticketbox.domain.core.fairness.limits import Budget
 from ticketbox.domain.core.problems import InvalidField
 from ticketbox.domain.tickets.records import Priority, Sort, Status, Ticket
+from ticketbox.operations.core.content import Content, render_csv
 from ticketbox.operations.core.inputs import Label, normalize_labels
 from ticketbox.operations.core.lookups import ColumnId, CompanyId, ProjectId, Reference
 from ticketbox.operations.core.names import (
@@ -55,6 +56,13 @@ class ListTickets(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 
     company_id: CompanyId | None = None
     project_id: ProjectId | None = None
+    view: (
+        Annotated[
+            Reference,
+            Meta(description="A saved view's id or name: its project, filters and order, unless others are given."),
+        ]
+        | None
+    ) = None
     column_id: (
         Annotated[list[ColumnId], Meta(min_length=1, max_length=20, description="Ids or names of columns.")] | None
     ) = None
@@ -106,6 +114,7 @@ def list_tickets(tx: Read, actor: Actor, args: ListTickets) -> Page[Ticket]:
 
     Archived tickets are listed only with status `archived` or `all`.
     """
+    args = _apply_view(tx, actor, args)
     if args.sort is Sort.POSITION and len(args.column_id or ()) != 1:
         raise InvalidField("sort", "sorting by position requires one column_id")
     company, project, columns, assignees = _resolve_filters(tx, actor, args)
@@ -126,12 +135,72 @@ def list_tickets(tx: Read, actor: Actor, args: ListTickets) -> Page[Ticket]:
         ready=args.ready,
         updated_since=None if args.updated_since is None else to_epoch_ms(args.updated_since),
     )
-    after = decode_cursor(actor, args, lists.count_sort_keys(wanted.sort))
+    after = decode_cursor(actor, args, lists.get_cursor_shape(wanted.sort))
     page = build_page(actor, args, lists.list_tickets(tx, actor.viewer, wanted, after, args.limit + 1))
     if page.items or after is not None:
         return page
     note = explain_empty_list(tx, actor, company=company, project=project, column=columns, user=assignees)
     return msgspec.structs.replace(page, note=note)
+
+
+class ExportTickets(ListTickets, frozen=True):
+    """The filters and the order of `list_tickets`."""
+
+
+@operation(
+    "export_tickets", scope=Scope.READ, budget=Budget.READ, rest="GET /tickets.csv", media=("text/csv",)
+)  # fmt: skip
+def export_tickets(tx: Read, actor: Actor, args: ExportTickets) -> Content:
+    """List a page of tickets as CSV, with times in UTC. `X-Next-Cursor` has the next page's cursor."""
+    return render_tickets(list_tickets(tx, actor, args))
+
+
+_HEAD = (
+    "key", "title", "status", "resolved", "project", "column", "priority", "labels", "assignees", "due_on",
+    "created_at", "created_by", "updated_at", "updated_by", "archived_at", "comments", "branch", "source_url", "url",
+    "id", "description",
+)  # fmt: skip
+
+
+def render_tickets(page: Page[Ticket]) -> Content:
+    """Render a page of tickets as CSV."""
+    rows = (
+        (
+            each.key, each.title, each.status, "true" if each.resolved else "false", each.project, each.column,
+            each.priority, ", ".join(each.labels), ", ".join(person.name for person in each.assignees), each.due_on,
+            each.created.at, each.created.user.name, each.updated.at, each.updated.user.name,
+            each.archived and each.archived.at, str(each.comment_count), each.branch, each.source_url, each.url,
+            each.id, each.description,
+        )
+        for each in page.items
+    )  # fmt: skip
+    return render_csv("tickets.csv", _HEAD, rows, page.next_cursor)
+
+
+def _apply_view(tx: Read, actor: Actor, args: ListTickets) -> ListTickets:
+    """Fill in what the view says and the caller doesn't. Raises InvalidRequest for a view that the caller can't see."""
+    if args.view is None:
+        return args
+    project = None if args.project_id is None else resolve_project_id(tx, actor, args.project_id)
+    home, saved = load_saved_filters(tx, resolve_view_id(tx, actor, args.view, project))
+    filters = saved.filters
+    has_labels = args.has_labels if args.label else _choose_flag(args.has_labels, filters.has_labels)
+    return msgspec.structs.replace(
+        args,
+        project_id=home,
+        assignee=args.assignee or filters.assignee or None,
+        label=args.label or (filters.label if args.has_labels is None else None) or None,
+        priority=args.priority or filters.priority or None,
+        has_labels=has_labels,
+        resolved=_choose_flag(args.resolved, filters.resolved),
+        has_due_date=_choose_flag(args.has_due_date, filters.has_due_date),
+        overdue=args.overdue or filters.overdue,
+        sort=saved.sort if args.sort is Sort.UPDATED_DOWN and saved.sort not in {None, Sort.POSITION} else args.sort,
+    )
+
+
+def _choose_flag(given: bool | None, saved: bool | None) -> bool | None:
+    return saved if given is None else given
 
 
 def _find_first_day_after(tx: Read, args: ListTickets) -> str | None:

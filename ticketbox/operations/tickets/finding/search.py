@@ -13,11 +13,12 @@ from ticketbox.domain.core.patterns import match_whole
 from ticketbox.domain.tickets.records import Hit, Status
 from ticketbox.domain.tickets.search_filters import FILTERS, Facet
 from ticketbox.domain.tickets.search_query import FacetTerm, SearchQuery, build_term_error, parse_query
+from ticketbox.operations.core.content import Content
 from ticketbox.operations.core.lookups import CompanyId, ProjectId, list_ticket_candidates
 from ticketbox.operations.core.names import explain_empty_list, resolve_company_id, resolve_project_id
-from ticketbox.operations.core.paging import Cursor, Limit, build_page, decode_cursor
+from ticketbox.operations.core.paging import Cursor, Limit, Page, build_page, decode_cursor
 from ticketbox.operations.core.registry import Tool, operation
-from ticketbox.operations.tickets.finding.lists import StatusFilter, TicketStatus
+from ticketbox.operations.tickets.finding.lists import StatusFilter, TicketStatus, render_tickets
 from ticketbox.store.file.database import Read
 from ticketbox.store.tickets import records, search_scope
 from ticketbox.store.tickets import search as index
@@ -93,7 +94,8 @@ def search(tx: Read, actor: Actor, args: Search) -> Found:
         if company in {None, home.company_id} and project in {None, home.project_id}
     ]
     index_query = _build_index_query(tx, actor, homes, args.status.statuses, query)
-    matches, complete = index.find_matches(tx, actor.viewer, index_query, decode_cursor(actor, args, 3), args.limit + 1)
+    after = decode_cursor(actor, args, tuple[int, int, int])
+    matches, complete = index.find_matches(tx, actor.viewer, index_query, after, args.limit + 1)
     listed = records.list_tickets_by_keys(tx, actor.viewer, [each.key for each in matches])
     page = build_page(
         actor,
@@ -105,6 +107,19 @@ def search(tx: Read, actor: Actor, args: Search) -> Found:
     )
     note = UNSET if homes else explain_empty_list(tx, actor, company=company, project=project)
     return Found(page.items, page.next_cursor, bounded=not complete, note=note)
+
+
+class ExportSearch(Search, frozen=True):
+    """The query and the filters of `search`."""
+
+
+@operation(
+    "export_search", scope=Scope.READ, budget=Budget.READ, rest="GET /search.csv", media=("text/csv",)
+)  # fmt: skip
+def export_search(tx: Read, actor: Actor, args: ExportSearch) -> Content:
+    """List a page of the tickets that a search finds as CSV. `X-Next-Cursor` has the next page's cursor."""
+    found = search(tx, actor, args)
+    return render_tickets(Page(list(found.items), found.next_cursor))
 
 
 def _list_named_ids(tx: Read, actor: Actor, q: str) -> list[str]:

@@ -1,5 +1,6 @@
 import type { Event, EventType } from '../../../generated/api';
 import { api, unwrap } from '../core/server/client';
+import { downloadCsv } from '../ui/downloads/csv';
 
 /** The text of every event type. */
 export const EVENT_LABELS: Record<EventType, string> = {
