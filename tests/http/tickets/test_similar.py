@@ -121,3 +121,45 @@ def test_empty_query_is_rejected(world: World, params: dict[str, str]) -> None:
 def test_ticket_and_error_together_are_rejected(world: World) -> None:
     ticket = world.ticket()["id"]
     expect_error(world.api.get(f"/tickets/{ticket}/similar", params={"error": "x"}), 400, "invalid_request")
+
+
+def test_title_finds_tickets_that_share_its_words(world: World) -> None:
+    near = world.ticket("Payment fails in Safari 17")["id"]
+    far = world.ticket("Safari: payment of gift cards fails with an empty page")["id"]
+    world.ticket("Payment takes long")
+    found = ok(world.api.get("/similar", params={"title": "The payment fails on Safari"}))["items"]
+    assert [(each["id"], [reason["likeness"] for reason in each["reasons"]]) for each in found] == [
+        (near, ["similar_title"]),
+        (far, ["similar_title"]),
+    ]
+    assert ok(world.api.get("/similar", params={"title": "the of \"' OR * -"})) == {"items": [], "bounded": False}
+
+
+def test_title_and_error_give_both_reasons(world: World) -> None:
+    ticket = report(world, "item 17 is gone", "https://shop.example/orders/1729")
+    titled = world.ticket("Orders page stays empty")["id"]
+    ok(world.api.patch(f"/tickets/{ticket}", json={"title": "Orders page is empty"}))
+    given = {"title": "Orders page empty", "url": "https://shop.example/orders/3"}
+    found = ok(world.api.get("/similar", params=given))["items"]
+    assert [(each["id"], [reason["likeness"] for reason in each["reasons"]]) for each in found] == [
+        (ticket, ["same_page", "similar_title"]),
+        (titled, ["similar_title"]),
+    ]
+
+
+def test_similar_titles_are_only_visible_ones_of_the_status_and_company(world: World, other: World) -> None:
+    mine = world.ticket("Payment fails in Safari")["id"]
+    archived = world.ticket("Payment fails in Safari")["id"]
+    ok(world.api.post(f"/tickets/{archived}/archive", json={}))
+    theirs = other.ticket("Payment fails in Safari")["id"]
+
+    def find(client: httpx.Client, **more: str) -> list[str]:
+        return [each["id"] for each in ok(client.get("/similar", params={"title": "Payment fails", **more}))["items"]]
+
+    assert find(world.api) == find(world.api, company_id=world.company) == [mine]
+    assert find(world.api, status="archived") == [archived]
+    assert find(other.api) == [theirs]
+    expect_error(world.api.get("/similar", params={"title": "x", "company_id": other.company}), 404, "not_found")
+    hidden = world.new_project("Second")
+    inside = world.ticket("Payment fails", project_id=hidden)["id"]
+    assert find(world.api) == [inside, mine]

@@ -174,6 +174,7 @@ class Likeness(StrEnum):
     ERROR = "same_error"
     MESSAGE = "same_message"
     PAGE = "same_page"
+    TITLE = "similar_title"
 
 
 class Resemblance(msgspec.Struct, frozen=True):

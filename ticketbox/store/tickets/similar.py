@@ -48,7 +48,11 @@ class SimilarMatch(msgspec.Struct, frozen=True):
     prints: list[Fingerprint]
 
 
-SELECT_VISIBLE_COMPANIES = f"{WITH_VISIBLE_PROJECTS} SELECT DISTINCT v.company FROM visible_project v WHERE v.within"
+SELECT_VISIBLE_COMPANIES = f"""
+{WITH_VISIBLE_PROJECTS}
+SELECT DISTINCT v.company FROM visible_project v
+WHERE v.within AND (:company IS NULL OR v.company = :company)
+"""
 SELECT_NEWEST_MATCHES = f"""
 {WITH_VISIBLE_PROJECTS}
 SELECT f.ticket_id, f.label FROM fingerprint f
@@ -60,7 +64,12 @@ ORDER BY f.ticket_id DESC LIMIT :limit
 
 
 def find_similar(
-    tx: Read, viewer: Viewer, prints: Iterable[Fingerprint], statuses: Iterable[Status], exclude: int = 0
+    tx: Read,
+    viewer: Viewer,
+    prints: Iterable[Fingerprint],
+    statuses: Iterable[Status],
+    company: int | None = None,
+    exclude: int = 0,
 ) -> tuple[list[SimilarMatch], bool]:
     """Find the newest visible tickets with these fingerprints, most similar first.
 
@@ -70,11 +79,11 @@ def find_similar(
     common = {**viewer, "statuses": msgspec.json.encode(list(statuses)).decode(), "except": exclude}
     shared: dict[int, list[Fingerprint]] = {}
     finished = True
-    companies = tx.fetch_all(SELECT_VISIBLE_COMPANIES, viewer)
+    companies = tx.fetch_all(SELECT_VISIBLE_COMPANIES, {**viewer, "company": company})
     for each in prints:
-        for (company,) in companies:
+        for (company_key,) in companies:
             specific = {
-                "company": company,
+                "company": company_key,
                 "likeness": each.likeness.value,
                 "value": each.value,
                 "limit": MAX_PER_FINGERPRINT,
@@ -85,6 +94,15 @@ def find_similar(
                 shared.setdefault(key, []).append(Fingerprint(each.likeness, each.value, label))
     matches = [SimilarMatch(key, prints) for key, prints in shared.items()]
     return sorted(matches, key=lambda match: (_compute_weight(match), match.key), reverse=True), finished
+
+
+def merge_matches(first: list[SimilarMatch], others: list[SimilarMatch]) -> list[SimilarMatch]:
+    """Add the fingerprints of other matches: tickets that both have keep the order of the first."""
+    prints = {match.key: match.prints for match in [*first, *others]}
+    for match in first:
+        added = prints[match.key]
+        prints[match.key] = match.prints if added is match.prints else match.prints + added
+    return [SimilarMatch(key, listed) for key, listed in prints.items()]
 
 
 _WEIGHTS = {Likeness.ERROR: 4, Likeness.MESSAGE: 2, Likeness.PAGE: 1}

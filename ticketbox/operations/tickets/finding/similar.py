@@ -9,19 +9,19 @@ from ticketbox.domain.captures.fingerprints import Fingerprint, fingerprint_mess
 from ticketbox.domain.core.access.policy import Actor
 from ticketbox.domain.core.access.scopes import Scope
 from ticketbox.domain.core.fairness.limits import Budget
-from ticketbox.domain.core.problems import InvalidField
+from ticketbox.domain.core.problems import InvalidField, NotFound
 from ticketbox.domain.tickets.records import Likeness, Resemblance, SimilarTicket
-from ticketbox.operations.core.inputs import Text, Url
-from ticketbox.operations.core.lookups import TicketId, find_readable_ticket
+from ticketbox.operations.core.inputs import Text, Title, Url
+from ticketbox.operations.core.lookups import CompanyId, TicketId, find_membership, find_readable_ticket
 from ticketbox.operations.core.registry import Tool, operation
 from ticketbox.operations.tickets.finding.lists import StatusFilter, TicketStatus
 from ticketbox.store.file.database import Read
-from ticketbox.store.tickets import records, similar
+from ticketbox.store.tickets import records, similar, similar_titles
 from ticketbox.store.tickets.similar import SimilarMatch
 
 
 class FindSimilarTickets(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """Send a ticket, or a URL, an error message, or both."""
+    """Send a ticket, or one or more of a URL, an error message and a title."""
 
     ticket_id: TicketId | None = None
     url: Annotated[Url, Meta(description="A page's URL; ids in its path are ignored.")] | None = None
@@ -32,6 +32,8 @@ class FindSimilarTickets(msgspec.Struct, forbid_unknown_fields=True, frozen=True
         ]
         | None
     ) = None
+    title: Annotated[Title, Meta(description="A title; similar ones share words.")] | None = None
+    company_id: CompanyId | None = None
     status: TicketStatus = StatusFilter.ACTIVE
     limit: Annotated[int, Meta(ge=1, le=50, description="The maximum number of tickets.")] = 10
 
@@ -48,6 +50,7 @@ class SimilarTickets(msgspec.Struct, frozen=True):
     scope=Scope.READ,
     budget=Budget.READ,
     rest=("GET /tickets/{ticket_id}/similar", "GET /similar"),
+    refuses=(NotFound,),
     tool=Tool(
         "Find similar tickets",
         "Use this before creating a ticket, or to find duplicates; link_tickets marks them. "
@@ -56,12 +59,17 @@ class SimilarTickets(msgspec.Struct, frozen=True):
     ),
 )
 def find_similar_tickets(tx: Read, actor: Actor, args: FindSimilarTickets) -> SimilarTickets:
-    """Find tickets with the same error, message or page, and the reasons for each match.
+    """Find tickets with the same error, message or page, or a similar title, and the reasons for each match.
 
     Numbers, ids and hashes are ignored in the comparison.
     """
     key, fingerprints = _collect_fingerprints(tx, actor, args)
-    matches, complete = similar.find_similar(tx, actor.viewer, fingerprints, args.status.statuses, key)
+    company = None if args.company_id is None else find_membership(actor, args.company_id).company
+    statuses = args.status.statuses
+    matches, complete = similar.find_similar(tx, actor.viewer, fingerprints, statuses, company, key)
+    if args.title is not None:
+        titled, finished = similar_titles.find_similar_titles(tx, actor.viewer, args.title, statuses, company)
+        matches, complete = similar.merge_matches(matches, titled), complete and finished
     best = matches[: args.limit]
     listed = records.list_tickets_by_keys(tx, actor.viewer, [each.key for each in best])
     items = [
@@ -74,12 +82,12 @@ def find_similar_tickets(tx: Read, actor: Actor, args: FindSimilarTickets) -> Si
 def _collect_fingerprints(tx: Read, actor: Actor, args: FindSimilarTickets) -> tuple[int, list[Fingerprint]]:
     """Return the ticket's key (0 without a ticket) and the fingerprints to search for. Raises InvalidRequest."""
     if args.ticket_id is not None:
-        if args.url is not None or args.error is not None:
-            raise InvalidField("ticket_id", "send ticket_id, or url and error, not both")
+        if args.url is not None or args.error is not None or args.title is not None:
+            raise InvalidField("ticket_id", "send ticket_id, or url, error and title, not both")
         key = find_readable_ticket(tx, actor, args.ticket_id).key
         return key, similar.list_fingerprints(tx, key)
-    if args.url is None and args.error is None:
-        raise InvalidField("url", "url or error is required")
+    if args.url is None and args.error is None and args.title is None:
+        raise InvalidField("url", "url, error or title is required")
     fingerprints: list[Fingerprint] = []
     for field, text, fingerprint in (("error", args.error, fingerprint_message), ("url", args.url, fingerprint_page)):
         fingerprint_of_text = None if text is None else fingerprint(text)
