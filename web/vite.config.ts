@@ -7,7 +7,8 @@ const SHELL = [
   /\/src\/app\/core\//,
   /\/src\/app\/ui\/(Lazy|feedback\/(EmptyState|ErrorState|LoadingIndicator|Toasts|after-paint))/,
   /\/src\/app\/ui\/display\/(Avatar|Chip|ColumnIcon|Label|LiveDot|PageHeader|ProjectIcon|Segments|Time|dates|format)/,
-  /\/src\/app\/tickets\/header\/neighbours/,
+  /\/src\/app\/companies\/labels\/(Label|LabelDot|company-labels)\./,
+  /\/src\/app\/tickets\/(header\/neighbours|links\/BlockedChip|properties\/(EvidenceChips|evidence|due-dates))/,
   /\/src\/shared\/ui\/(Button|PriorityIcon)/,
   /\/icons\/(arrow-up-down|bot|calendar-days|camera|check|circle-alert|circle-minus|circle-x|download|ellipsis|list-filter|message-square|plus|search|tag|x)\./,
 ];

@@ -179,6 +179,8 @@ def _shorten_listed_ticket(item: Json) -> None:
         del item[name]
     if "assignees" in item:
         item["assignees"] = [person["name"] for person in item["assignees"]]
+    if "blocked_by" in item:
+        item["blocked_by"] = [blocker["key"] for blocker in item["blocked_by"]]
     item["updated"] = _shorten_time(item["updated"]["at"])
     if "claim" in item:
         by = item["claim"]["by"]

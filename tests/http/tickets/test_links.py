@@ -46,6 +46,33 @@ def test_link_is_shown_by_both_tickets_and_removed_from_either(world: World, kin
     assert links_of(world, first) == [(kind, second)]
 
 
+def test_blocked_ticket_lists_its_unresolved_blockers(world: World) -> None:
+    hidden = world.new_project("Hidden")
+    bob = world.join("Bob", project_ids=[world.project])
+    blocked, *blockers = new_tickets(world, "Blocked", "First", "Second", "Resolved", "Archived", "Unlinked")
+    blockers.append(world.ticket("Hidden", project_id=hidden)["id"])
+    for each in blockers:
+        ok(link(world, each, "blocks", blocked))
+    ok(link(world, blockers[0], "relates", blocked))
+    first, second, resolved, archived, unlinked, unseen = blockers
+    ok(world.api.patch(f"/tickets/{resolved}", json={"resolved": True}))
+    ok(world.api.post(f"/tickets/{archived}/archive"))
+    ok(unlink(world, unlinked, "blocks", blocked))
+
+    def list_blockers(client: httpx.Client) -> list[set[str]]:
+        listed = ok(client.get("/tickets", params={"project_id": world.project}))["items"]
+        alone = ok(client.get(f"/tickets/{blocked}"))
+        assert all(each["blocked_by"] == [] for each in listed if each["id"] != blocked)
+        return [{each["id"] for each in row["blocked_by"]} for row in (*listed, alone) if row["id"] == blocked]
+
+    assert list_blockers(world.api) == [{first, second, unseen}] * 2
+    assert list_blockers(bob.web) == [{first, second}] * 2
+    key = ok(world.api.get(f"/tickets/{first}"))["key"]
+    assert ok(world.api.get(f"/tickets/{blocked}"))["blocked_by"][0] == {"id": first, "key": key}
+    ok(world.api.patch(f"/tickets/{resolved}", json={"resolved": False}))
+    assert list_blockers(bob.web) == [{first, second, resolved}] * 2
+
+
 def test_repeated_link_and_absent_link_change_nothing(world: World) -> None:
     first, second = new_tickets(world, "First", "Second")
     versions = [ok(link(world, first, "blocks", second))["version"] for _ in range(2)]

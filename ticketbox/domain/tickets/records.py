@@ -103,13 +103,21 @@ class Claim(msgspec.Struct, frozen=True):
     run: str | None
     session_id: str
     state: WorkState
+    repository: WorkRepository | None
+
+
+class Blocker(msgspec.Struct, frozen=True):
+    """An active, unresolved ticket that blocks another."""
+
+    id: str
+    key: str
 
 
 class Ticket(msgspec.Struct, frozen=True):
     """A ticket. `key` and `number` change when it moves to another project, `id` never.
 
     `url` is its page, `project` and `column` are names. `position` orders it in its column; positions have gaps and
-    may change.
+    may change. `blocked_by` lists the blockers that the caller sees.
     """
 
     id: str
@@ -132,6 +140,7 @@ class Ticket(msgspec.Struct, frozen=True):
     due_on: Day | None
     branch: str | None
     claim: Claim | None
+    blocked_by: list[Blocker]
     source_url: str | None
     capture: CaptureSummary | None
     comment_count: int
@@ -178,7 +187,7 @@ class Likeness(StrEnum):
 
 
 class Resemblance(msgspec.Struct, frozen=True):
-    """How a found ticket is similar: the error's message or the page, as the found ticket has it."""
+    """How a found ticket is similar: the error's message, the page or the title, as the found ticket has it."""
 
     likeness: Likeness
     text: str

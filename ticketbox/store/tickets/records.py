@@ -9,7 +9,16 @@ import msgspec
 
 from ticketbox.domain.core.clock import format_rfc3339
 from ticketbox.domain.core.records import Person
-from ticketbox.domain.tickets.records import PRIORITIES, CaptureSummary, Claim, Status, Ticket, WorkState
+from ticketbox.domain.tickets.records import (
+    PRIORITIES,
+    Blocker,
+    CaptureSummary,
+    Claim,
+    Status,
+    Ticket,
+    WorkRepository,
+    WorkState,
+)
 from ticketbox.store.core.bylines import Bylines
 from ticketbox.store.core.visibility import WITH_VISIBLE_PROJECTS, Viewer
 from ticketbox.store.file.database import Read, Row
@@ -21,6 +30,12 @@ _repository = msgspec.json.Decoder(WorkRepository)
 _statuses = {status.value: status for status in Status}
 _work_states = {state.value: state for state in WorkState}
 
+# The ids and keys of the tickets that block a ticket `t` and that the viewer sees, or NULL; keys have no commas.
+_SELECT_BLOCKERS = """(
+  SELECT group_concat(b.public_id || ' ' || bv.key || '-' || b.number)
+  FROM ticket_link l CROSS JOIN ticket b ON b.id = l.ticket_id CROSS JOIN visible_project bv ON bv.id = b.project_id
+  WHERE l.other_id = t.id AND l.kind = 'blocks' AND b.resolved = 0 AND b.status = 'active' AND bv.within)"""
+
 # Each column of a ticket's row, by name: rows are read through `get_fields`, never by a number.
 _COLUMNS = {
     "key": "t.id", "id": "t.public_id", "project_key": "v.key", "number": "t.number",
@@ -30,7 +45,8 @@ _COLUMNS = {
     "status": "t.status", "resolved": "t.resolved", "priority": "t.priority", "labels": "t.labels",
     "due_on": "t.due_on", "branch": "t.branch", "claimed_by": "t.claimed_by", "claimed_at": "t.claimed_at",
     "claimed_until": "t.claimed_until", "run": "w.run", "session_id": "w.public_id", "session_state": "w.state",
-    "source_url": "t.source_url", "capture_summary": "k.summary",
+    "repository": "w.repository",
+    "blockers": _SELECT_BLOCKERS, "source_url": "t.source_url", "capture_summary": "k.summary",
     "comment_count": "t.comment_count", "version": "t.version", "created_at": "t.created_at",
     "created_by": "t.created_by", "updated_at": "t.updated_at", "updated_by": "t.updated_by",
     "archived_at": "t.archived_at", "archived_by": "t.archived_by", "due_day": "t.due_day",
@@ -69,8 +85,9 @@ def _build_ticket(row: Row, bylines: Bylines, assigned: Mapping[int, list[Person
         key, public_id, project_key, number, company, project, project_name,
         column, column_name, position, title, description, status,
         resolved, priority, labels, due_on, branch, claimed_by, claimed_at, claimed_until,
-        run, session_id, session_state, source_url, summary, comments, version, created_at, created_by,
-        updated_at, updated_by, archived_at, archived_by, _,
+        run, session_id, session_state, repository,
+        blockers, source_url, summary, comments, version, created_at, created_by,
+        updated_at, updated_by, archived_at, archived_by, _, _,
     ) = row  # fmt: skip
     claim = None
     if claimed_until is not None and claimed_until > now:
@@ -80,6 +97,7 @@ def _build_ticket(row: Row, bylines: Bylines, assigned: Mapping[int, list[Person
             run,
             session_id,
             _work_states[session_state],
+            None if repository is None else _repository.decode(repository),
         )
     # By position, in the record's order: keywords cost as much as all the rest for a page of tickets.
     return Ticket(
@@ -103,6 +121,7 @@ def _build_ticket(row: Row, bylines: Bylines, assigned: Mapping[int, list[Person
         due_on,
         branch,
         claim,
+        _read_blockers(blockers) if blockers else [],
         source_url,
         None if summary is None else _summary.decode(summary),
         comments,
@@ -113,8 +132,16 @@ def _build_ticket(row: Row, bylines: Bylines, assigned: Mapping[int, list[Person
     )
 
 
+def _read_blockers(blockers: str) -> list[Blocker]:
+    """Read the column `blockers`; the oldest ticket of a project comes first."""
+    found = [Blocker(*each.split(" ")) for each in blockers.split(",")]
+    return sorted(found, key=lambda each: (len(each.key), each.key))
+
+
+# The blockers look projects up as well. For two look-ups SQLite would list all visible projects first, and build an
+# index on them, in every call.
 SELECT_TICKET = f"""
-{WITH_VISIBLE_PROJECTS}
+{WITH_VISIBLE_PROJECTS.replace(" AS (", " AS NOT MATERIALIZED (")}
 SELECT {TICKET_COLUMNS} FROM ticket t JOIN visible_project v ON v.id = t.project_id {TICKET_JOINS}
 WHERE t.public_id = :id AND v.within AND (:status IS NULL OR t.status = :status)
 """
@@ -141,11 +168,12 @@ def list_tickets_by_keys(tx: Read, viewer: Viewer, keys: list[int]) -> list[Tick
 
 
 class RelatedRows(NamedTuple):
-    """Whether a ticket has attachments and links of both kinds, which most don't, and how often its bug was seen."""
+    """Whether a ticket has attachments, links of both kinds and a reporter, and how often its bug was seen."""
 
     links: int
     attachments: int
     git_links: int
+    reporter: int
     occurrences: int
 
 
@@ -154,12 +182,13 @@ SELECT EXISTS (SELECT 1 FROM ticket_link WHERE ticket_id = :ticket)
     OR EXISTS (SELECT 1 FROM ticket_link WHERE other_id = :ticket),
   EXISTS (SELECT 1 FROM asset WHERE ticket_id = :ticket AND kind = 'attachment'),
   EXISTS (SELECT 1 FROM git_link WHERE ticket_id = :ticket),
+  EXISTS (SELECT 1 FROM report WHERE ticket_id = :ticket),
   (SELECT occurrences FROM ticket WHERE id = :ticket)
 """
 
 
 def find_related_rows(tx: Read, ticket: int) -> RelatedRows:
-    """Find out which lists of a ticket aren't empty, and its occurrences, in one query."""
+    """Find out which parts of a ticket aren't empty, and its occurrences, in one query."""
     row = tx.fetch_one(SELECT_RELATED_ROWS, {"ticket": ticket})
     assert row is not None
     return RelatedRows._make(row)

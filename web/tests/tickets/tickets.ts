@@ -12,6 +12,7 @@ export function ticket(id: string, fields: Partial<Ticket> = {}): Ticket {
     priority: 'none',
     labels: [],
     assignees: [],
+    blocked_by: [],
     resolved: false,
     ...fields,
   } as Ticket;

@@ -15,21 +15,12 @@ import { Problem } from '../../core/server/problem';
 import { workspace } from '../../core/workspace.svelte';
 import { findSession, hasOutcome, isAgent, type Session } from '../work/work';
 import { loadNewestSession } from '../work/work-sessions.svelte';
+import { EditConflictError, isConflict } from './edit-conflict';
 
 const INCLUDED = 50; // the comments and events that the ticket includes
 const MAX_TRIES = 5;
 
 type Fields = Partial<Pick<Ticket, 'title' | 'description' | 'priority' | 'labels' | 'due_on' | 'resolved'>>;
-
-/** Someone else changed the same text. `theirs` is the saved ticket. */
-export class EditConflictError extends Error {
-  readonly theirs: Ticket;
-
-  constructor(theirs: Ticket) {
-    super('Someone else changed this text at the same time.');
-    this.theirs = theirs;
-  }
-}
 
 /** The ticket on the screen with its comments, history and attachments. Events keep it up to date. */
 export class OpenTicket {
@@ -94,10 +85,16 @@ export class OpenTicket {
   }
 
   handleEvent(event: Event): void {
-    const isDeleted = event.type === 'ticket.deleted' && event.data['ticket_id'] === this.id;
-    if (event.ticket_id !== this.id && !isDeleted && !changesTickets(event, this.ticket?.company_id)) return;
-    if (event.type === 'annotations.saved') this.annotationSaves += 1;
+    if (!this.#isAffectedBy(event)) return;
+    if (event.type === 'annotations.saved' && event.ticket_id === this.id) this.annotationSaves += 1;
     void this.refresh();
+  }
+
+  /** Whether an event changes what the page shows: the ticket, one that it links to, or a label. */
+  #isAffectedBy(event: Event): boolean {
+    const changed = event.type === 'ticket.deleted' ? event.data['ticket_id'] : event.ticket_id;
+    const shown = [this.id, ...(this.ticket?.links ?? []).map((link) => link.ticket.id)];
+    return shown.includes(changed as string) || changesTickets(event, this.ticket?.company_id);
   }
 
   async #load(): Promise<void> {
@@ -300,8 +297,4 @@ export class OpenTicket {
     this.comments = this.comments.filter((each) => each.id !== id);
     void this.refresh();
   }
-}
-
-function isConflict(error: unknown): boolean {
-  return error instanceof Problem && error.code === 'version_conflict';
 }

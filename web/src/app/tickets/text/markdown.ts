@@ -17,6 +17,7 @@ markdown.renderer.rules.link_open = (tokens, index, options, _env, self) => {
   const token = tokens[index]!;
   const href = String(token.attrGet('href') ?? '');
   token.attrSet('rel', 'noopener nofollow');
+  token.attrSet('href', toHref(href));
   if (new URL(href, location.href).origin !== location.origin) token.attrSet('target', '_blank');
   return self.renderToken(tokens, index, options);
 };
