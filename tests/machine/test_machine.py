@@ -96,6 +96,7 @@ ELSEWHERE = {
     "delete_view": "tests/http/companies/test_views.py",
     "follow_ticket": "tests/http/events/test_watchers.py",
     "unfollow_ticket": "tests/http/events/test_watchers.py",
+    "update_presence": "tests/http/events/test_presence.py",
     "delete_attachment": "tests/http/tickets/test_deletion.py",
     "upload_source_map": "tests/http/captures/test_source_maps.py",
     "list_source_maps": "tests/http/captures/test_source_maps.py",

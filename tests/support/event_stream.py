@@ -13,7 +13,10 @@ from tests.support.server import World, eventually, expect_error
 
 
 class EventStream:
-    """An open stream. `with` closes it; `heard` holds the events, `marks` the ids that came without one."""
+    """An open stream. `with` closes it; `heard` holds the events, `marks` the ids that came without one.
+
+    `viewed` holds the tickets that have other viewers.
+    """
 
     def __init__(self, client: httpx.Client, **headers: str) -> None:
         self._client = client
@@ -21,6 +24,7 @@ class EventStream:
         self.heard: list[dict[str, Any]] = []
         self.marks: list[str] = []
         self.resets = 0
+        self.viewed: list[str] = []
         self.ended = threading.Event()
         self._started = threading.Event()
         self._response: httpx.Response | None = None
@@ -53,6 +57,8 @@ class EventStream:
     def _take(self, each: ServerSentEvent) -> None:
         if each.event == "reset":
             self.resets += 1
+        elif each.event == "presence":
+            self.viewed.append(each.json()["ticket_id"])
         elif each.data:
             event = each.json()
             assert each.id == event["id"]

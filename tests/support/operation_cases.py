@@ -656,6 +656,7 @@ CASES: dict[str, Case] = {
     "unmute_ticket": Case(_ticket),
     "follow_ticket": Case(_ticket),
     "unfollow_ticket": Case(_ticket),
+    "update_presence": Case(lambda world: _ticket(world) | {"stream": "tab-1"}),
     "mute_project": Case(lambda w: {"project_id": w.project}),
     "unmute_project": Case(lambda w: {"project_id": w.project}),
     "list_webhooks": Case(_company, ADMIN),

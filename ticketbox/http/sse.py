@@ -66,6 +66,8 @@ class EventStream:
 async def _send_batch(send: Send, batch: EventBatch) -> None:
     """Send a batch in chunks. An empty batch updates the client's last event id, and is a heartbeat."""
     waiting = bytearray(b"event: reset\ndata: {}\n\n" if batch.reset else b"")
+    for ticket in sorted(batch.viewed):
+        waiting += b"event: presence\ndata: %s\n\n" % _encoder.encode({"ticket_id": ticket})
     for event in batch.items:
         waiting += b"id: %s\ndata: %s\n\n" % (event.id.encode(), _encoder.encode(event))
         if len(waiting) >= MAX_CHUNK_BYTES:

@@ -47,7 +47,7 @@ from ticketbox.operations.companies import (
     views,
 )
 from ticketbox.operations.core.registry import Registry, list_operations
-from ticketbox.operations.events import email, events, notifications, watchers, webhooks
+from ticketbox.operations.events import email, events, notifications, presence, watchers, webhooks
 from ticketbox.operations.git import deliveries as git_deliveries
 from ticketbox.operations.git import hooks as git_hooks
 from ticketbox.operations.reports import report_keys, reports
@@ -118,6 +118,7 @@ MODULES = (
     reports,
     notifications,
     watchers,
+    presence,
     email,
     sessions,
     confirmation,

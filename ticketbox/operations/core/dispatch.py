@@ -154,8 +154,9 @@ class Dispatcher:
                 if listener.companies - companies:
                     return
                 listener.companies = companies
-                if batch.items or not woken:
-                    yield batch
+                viewed = listener.take_viewed()
+                if batch.items or viewed or not woken:
+                    yield msgspec.structs.replace(batch, viewed=viewed)
 
     async def admit(self, operation: Operation, context: RequestContext) -> Actor:
         """Check the caller's access and charge the call before slow work begins. Raises Problem.

@@ -13,6 +13,7 @@ import msgspec
 from ticketbox.domain.core.access.policy import Actor
 from ticketbox.domain.core.problems import RateLimited, Unavailable
 from ticketbox.domain.events.records import Event
+from ticketbox.operations.core.presence import Presence, TabKey
 from ticketbox.settings import DEFAULT_EVENT_STREAMS
 from ticketbox.store.file import database
 
@@ -36,17 +37,18 @@ class EventBatch(msgspec.Struct, frozen=True):
     """New events. `last` is the id to continue after; `more` says that more events are available now.
 
     `reset` says that the id in the request is greater than the newest event's: the database was restored from an
-    older backup, and the caller must reload its data.
+    older backup, and the caller must reload its data. `viewed` names the tickets that other people opened or left.
     """
 
     items: list[Event]
     last: str
     more: bool
     reset: bool
+    viewed: frozenset[str] = frozenset()
 
 
 class Interest(msgspec.Struct, frozen=True):
-    """The events about tickets that wake a listener: of these types, and of one project. None means all."""
+    """The events about tickets that wake a listener: of these types, of one project or ticket. None means all."""
 
     types: frozenset[str] | None = None
     project: int | None = None
@@ -72,12 +74,24 @@ class Listener:
         self.companies = collect_company_keys(actor)
         self.interest = EVERYTHING
         self.ended = False
+        self._viewed: set[str] = set()
         self._woken = asyncio.Event()
         self._rested = 0.0
 
     def wake(self) -> None:
         """Report that there may be new events."""
         self._woken.set()
+
+    def report_viewers(self, ticket: str) -> None:
+        """Report that a ticket has other viewers than before."""
+        self._viewed.add(ticket)
+        self._woken.set()
+
+    def take_viewed(self) -> frozenset[str]:
+        """Return the tickets that have other viewers than at the last call."""
+        viewed = frozenset(self._viewed)
+        self._viewed.clear()
+        return viewed
 
     def end(self) -> None:
         """End the stream, or the wait."""
@@ -127,6 +141,8 @@ class Listeners:
         self._streams = _Group("event_streams", ACCOUNT_SHARE)
         self._calls = _Group("waiting_calls", WAITING_ACCOUNT_SHARE)
         self._max_streams = MAX_LISTENERS if max_streams is None else max_streams
+        self._tabs: dict[TabKey, Listener] = {}
+        self.presence = Presence(self._report_viewers)
         self._callbacks: list[Callable[[], None]] = []
         self._closed = False
         self._queue: deque[Listener] = deque()
@@ -170,13 +186,30 @@ class Listeners:
         finally:
             self._waking = None
 
-    def listen(self, actor: Actor) -> contextlib.AbstractContextManager[Listener]:
-        """Open an event stream for the length of a `with` block.
+    @contextlib.contextmanager
+    def listen(self, actor: Actor, name: str | None = None) -> Generator[Listener]:
+        """Open an event stream for the length of a `with` block. Its name is that of a tab in `presence`.
 
         Raises RateLimited if the credential or account has too many, and Unavailable if the company or the server has,
         or if the server is stopping.
         """
-        return self._open(self._streams, actor, self._max_streams, MAX_LISTENERS_PER_CREDENTIAL, "open event streams")
+        most_of_one, noun = MAX_LISTENERS_PER_CREDENTIAL, "open event streams"
+        with self._open(self._streams, actor, self._max_streams, most_of_one, noun) as listener:
+            if name is None:
+                yield listener
+                return
+            tab = actor.credential, name
+            self._tabs[tab] = listener
+            try:
+                yield listener
+            finally:
+                if self._tabs.get(tab) is listener:  # the tab has not connected again
+                    del self._tabs[tab]
+                    self.presence.leave(tab)
+
+    def _report_viewers(self, tab: TabKey, ticket: str) -> None:
+        if listener := self._tabs.get(tab):
+            listener.report_viewers(ticket)
 
     def wait(self, actor: Actor) -> contextlib.AbstractContextManager[Listener]:
         """Open a waiting call for the length of a `with` block. Raises the same as `listen`."""

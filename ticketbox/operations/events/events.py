@@ -196,12 +196,18 @@ def wait_for_events(tx: Read, actor: Actor, args: WaitForEvents) -> NewEvents:
     return new
 
 
+StreamName = Annotated[
+    str, Meta(min_length=1, max_length=64, description="A name that the client chooses for its event stream.")
+]
+
+
 class StreamEvents(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """Events after `last_event` or `after`; new events by default."""
 
     after: After | None = None
     last_event: Annotated[Id, Meta(description="The same, from a client that reconnects.")] | None = None
     types: Types | None = None
+    stream: StreamName | None = None
 
 
 @operation(

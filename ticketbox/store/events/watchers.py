@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable
 
+import msgspec
+
 from ticketbox.domain.core.records import Person
 from ticketbox.store.file.database import Read, Write
 
@@ -36,18 +38,29 @@ def list_watching_users(tx: Read, ticket: int) -> set[int]:
     return {user for (user,) in tx.fetch_all("SELECT user_id FROM ticket_watcher WHERE ticket_id = ?", (ticket,))}
 
 
-SELECT_WATCHERS = """
-SELECT u.public_id, u.name FROM ticket_watcher w JOIN user u ON u.id = w.user_id
-JOIN ticket t ON t.id = w.ticket_id JOIN project p ON p.id = t.project_id
+_SELECT_READERS = """
+SELECT u.public_id, u.name FROM {users} w JOIN user u ON u.id = w.user_id
+JOIN ticket t ON t.id = :ticket JOIN project p ON p.id = t.project_id
 JOIN member m ON m.user_id = w.user_id AND m.company_id = p.company_id
-WHERE w.ticket_id = :ticket AND u.disabled_at IS NULL
+WHERE u.disabled_at IS NULL
   AND (m.all_projects OR EXISTS (
     SELECT 1 FROM member_project mp WHERE mp.member_id = m.id AND mp.project_id = p.id))
 ORDER BY w.user_id LIMIT :limit
 """
+SELECT_WATCHERS = _SELECT_READERS.format(users="(SELECT user_id FROM ticket_watcher WHERE ticket_id = :ticket)")
+SELECT_READERS = _SELECT_READERS.format(users="(SELECT value AS user_id FROM json_each(:users))")
 
 
 def list_watchers(tx: Read, ticket: int) -> list[Person]:
     """List the watchers of a ticket who can see it."""
     rows = tx.fetch_all(SELECT_WATCHERS, {"ticket": ticket, "limit": MAX_LISTED})
+    return [Person(public_id, name) for public_id, name in rows]
+
+
+def list_readers(tx: Read, ticket: int, users: set[int]) -> list[Person]:
+    """List those of some users who can see a ticket."""
+    if not users:
+        return []
+    keys = msgspec.json.encode(sorted(users)).decode()
+    rows = tx.fetch_all(SELECT_READERS, {"ticket": ticket, "users": keys, "limit": MAX_LISTED})
     return [Person(public_id, name) for public_id, name in rows]

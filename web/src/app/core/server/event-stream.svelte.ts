@@ -3,6 +3,7 @@ import type { Event } from '../../../../generated/api';
 import { lazyParts } from '../lazy-parts.svelte';
 
 type Listener = (event: Event) => void;
+type PresenceListener = (ticket: string) => void;
 
 /**
  * Events as they happen (docs/use/events.md, "Stream events"). The browser reconnects and sends the last event's id;
@@ -11,6 +12,7 @@ type Listener = (event: Event) => void;
 class EventStream {
   connected = $state(true);
   #listeners = new Set<Listener>();
+  #presenceListeners = new Set<PresenceListener>();
   #source: EventSource | null = null;
   #setOpened = (): void => undefined;
   /** Resolves when the stream is open, or can't be opened. What is loaded after that misses no event. */
@@ -22,6 +24,14 @@ class EventStream {
     this.#open();
     return () => {
       this.#listeners.delete(listener);
+    };
+  }
+
+  /** Call `listener` with the id of every ticket that other people opened or left, of those this tab reports. */
+  subscribeToPresence(listener: PresenceListener): () => void {
+    this.#presenceListeners.add(listener);
+    return () => {
+      this.#presenceListeners.delete(listener);
     };
   }
 
@@ -43,6 +53,10 @@ class EventStream {
         setTimeout(() => this.#listeners.size > 0 && this.#open(), 5_000);
       }
     };
+    source.addEventListener('presence', (message) => {
+      const { ticket_id }: { ticket_id: string } = JSON.parse(message.data);
+      for (const listener of this.#presenceListeners) listener(ticket_id);
+    });
     source.onmessage = (message) => {
       const event: Event = JSON.parse(message.data);
       for (const listener of this.#listeners) listener(event);
