@@ -6,9 +6,9 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.async_api import Page, expect
+from playwright.async_api import Page, Route, expect
 
-from tests.e2e.app import use
+from tests.e2e.app import expect_value, find_still_box, use, wait_for_frames
 from tests.e2e.browser import Chromium
 from tests.e2e.captures import capture_on, line
 from tests.support.server import World
@@ -109,12 +109,23 @@ def test_ticket_shows_its_text_before_it_requests_the_capture(chromium: Chromium
     world.api.patch(path, json={"description": "The cart stays empty."}, headers={"If-Match": "*"}).raise_for_status()
 
     async def load(page: Page) -> None:
-        asked = RequestLog()
+        asked, has_waited = RequestLog(), asyncio.Event()
+
+        async def hold(route: Route) -> None:
+            await has_waited.wait()
+            await route.continue_()
+
         await page.add_init_script(f"({NOTE_ORDER})()")
         await page.goto("about:blank")
         await asked.watch(page)
+        await page.route("**/assets/markdown-*.js", hold)
         await page.goto(world.box.url + path)
+        await expect(page.get_by_role("region", name="Capture")).to_be_visible()
+        await wait_for_frames(page)
+        has_waited.set()
         await expect(page.get_by_role("tab", name="Console")).to_be_visible()
+        # the browser reports what it loaded some time after that
+        await expect_value(lambda: page.evaluate("() => new Set(window.order.map(([what]) => what)).size"), 2)
         order = dict(await page.evaluate("() => window.order.toReversed()"))
         assert order["text"] < order["capture"]
         await asyncio.sleep(0.5)
@@ -179,8 +190,7 @@ def test_part_that_cannot_be_loaded_is_loaded_when_the_connection_is_back(chromi
 def test_menu_closes_on_a_click_on_its_button_or_outside(chromium: Chromium, world: World) -> None:
     async def press(page: Page) -> None:
         account, menu = page.locator("button.account"), page.get_by_role("menu")
-        box = await account.bounding_box()
-        assert box
+        box = await find_still_box(account)
         for x, y in ((box["x"] + 5, box["y"] + 5), (700, 500)):
             await account.click()
             await expect(menu).to_be_visible()

@@ -16,7 +16,7 @@ from litestar import Request, get, route
 from litestar.handlers import HTTPRouteHandler
 
 from ticketbox import __version__
-from ticketbox.domain.core.problems import NotFound, Unauthorized
+from ticketbox.domain.core.problems import NotFound, Problem, Unauthorized
 from ticketbox.domain.tickets.search_filters import FILTERS, SearchFilter
 from ticketbox.edge.asgi import ASGIApp, Receive, Scope, Send, get_header, list_accepted_encodings
 from ticketbox.edge.compression import allow_compression
@@ -28,8 +28,6 @@ from ticketbox.operations.core.dispatch import Dispatcher
 from ticketbox.operations.core.registry import Registry
 
 FILES = resources.files("ticketbox") / "web_dist" / "app"
-EXTENSION = resources.files("ticketbox") / "web_dist" / "extension"
-EDITIONS = ("chromium", "chromium-deep", "firefox")
 PATHS = (
     "/", "/projects/{_:path}", "/tickets/{_:path}", "/t/{_:path}", "/search", "/inbox", "/settings",
     "/settings/{_:path}", "/companies/{_:path}",
@@ -57,6 +55,7 @@ class Boot(msgspec.Struct, frozen=True):
     version: str
     public_url: str
     me: Any
+    last_event: str | None = None
     filters: tuple[SearchFilter, ...] = FILTERS
 
 
@@ -71,7 +70,8 @@ def build_routes(registry: Registry, dispatcher: Dispatcher, public_url: str) ->
         me = await load_profile(scope["context"])
         if me is not None:
             allow_compression(scope)
-            return _render_app_page(Boot(__version__, public_url, me), scope["path"])
+            last_event = await _find_last_event(registry, dispatcher, scope["context"])
+            return _render_app_page(Boot(__version__, public_url, me, last_event), scope["path"])
         if not (await dispatcher.dispatch(registry["get_set_up"], {}, RequestContext(operator=True))).done:
             return render_page("unset.html")
         return Answer(303, b"", "text/plain", [(b"location", _build_sign_in_url(scope))])
@@ -122,14 +122,16 @@ def build_routes(registry: Registry, dispatcher: Dispatcher, public_url: str) ->
 
 
 def show_unknown_addresses(app: ASGIApp, registry: Registry, dispatcher: Dispatcher, public_url: str) -> ASGIApp:
-    """Wrap an application: a signed-in browser that asks it for an unknown address gets the app, which says so."""
+    """Wrap an application: a browser that opens an unknown address gets a page that says so.
+
+    For a signed-in person it is a page of the app, with the way back to the board.
+    """
 
     async def serve(scope: Scope, receive: Receive, send: Send) -> None:
         try:
             await app(scope, receive, send)
         except NotFound:
-            me = await _load_profile(registry, dispatcher, scope["context"]) if _is_navigation(scope) else None
-            if me is None:
+            if not _is_navigation(scope):
                 raise
             me = await _load_profile(registry, dispatcher, scope["context"])
             boot = Boot(__version__, public_url, me)
@@ -144,6 +146,7 @@ def _is_navigation(scope: Scope) -> bool:
     return (
         scope["method"] in {"GET", "HEAD"}
         and not scope["path"].startswith("/api/")
+        and get_header(scope, b"authorization") is None
         and "text/html" in (get_header(scope, b"accept") or "")
     )
 
@@ -152,6 +155,13 @@ async def _load_profile(registry: Registry, dispatcher: Dispatcher, context: Req
     if context.cookie:
         with contextlib.suppress(Unauthorized):
             return await dispatcher.dispatch(registry["get_me"], {}, context)
+    return None
+
+
+async def _find_last_event(registry: Registry, dispatcher: Dispatcher, context: RequestContext) -> str | None:
+    """The id of the newest event, from which the app's event stream begins: it misses nothing that the page loads."""
+    with contextlib.suppress(Problem):  # without it, the stream begins when it is opened
+        return (await dispatcher.dispatch(registry["wait_for_events"], {"limit": 1, "wait_seconds": 0}, context)).last
     return None
 
 
@@ -168,7 +178,7 @@ def _render_app_page(boot: Boot, path: str = "", status: int = 200) -> Answer:
     chunk = _CHUNKS.get(path[1:].partition("/")[0])
     head = script + (_render_module_preloads(chunk) if chunk else b"") + _render_api_preloads(path) + b"</head>"
     text = (FILES / "index.html").read_bytes().replace(b"</head>", head, 1)
-    return Answer(status, text, "text/html; charset=utf-8", [(b"content-security-policy", _POLICY)])
+    return Page(status, text, "text/html; charset=utf-8", [(b"content-security-policy", _POLICY)])
 
 
 def _render_api_preloads(path: str) -> bytes:

@@ -13,9 +13,11 @@ export interface Boot {
   version: string;
   public_url: string;
   me: Me | null;
+  /** The newest event when the page was sent. */
+  last_event: string | null;
   filters: Filter[];
 }
 
 export const boot: Boot = JSON.parse(
-  document.getElementById('boot')?.textContent ?? '{"me":null,"filters":[]}',
+  globalThis.document?.getElementById('boot')?.textContent ?? '{"me":null,"last_event":null,"filters":[]}',
 );

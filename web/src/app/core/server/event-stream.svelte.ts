@@ -1,19 +1,23 @@
 import { withBase } from '../navigation/base';
 import type { Event } from '../../../../generated/api';
+import { boot } from './boot';
 import { lazyParts } from '../lazy-parts.svelte';
 
 type Listener = (event: Event) => void;
 type PresenceListener = (ticket: string) => void;
 
 /**
- * Events as they happen (docs/use/events.md, "Stream events"). The browser reconnects and sends the last event's id;
- * `connected` is false while live updates are paused.
+ * Events since the page was sent, as they happen (docs/use/events.md, "Stream events"). The browser reconnects and sends
+ * the last event's id; `connected` is false while live updates are paused.
  */
 class EventStream {
   connected = $state(true);
+  /** The name of this tab's stream, by which the server finds it. */
+  readonly name = crypto.getRandomValues(new Uint32Array(3)).join('-');
   #listeners = new Set<Listener>();
   #presenceListeners = new Set<PresenceListener>();
   #source: EventSource | null = null;
+  #last = boot.last_event;
   #setOpened = (): void => undefined;
   /** Resolves when the stream is open, or can't be opened. What is loaded after that misses no event. */
   readonly opened = new Promise<void>((resolve) => (this.#setOpened = resolve));
@@ -58,6 +62,7 @@ class EventStream {
       for (const listener of this.#presenceListeners) listener(ticket_id);
     });
     source.onmessage = (message) => {
+      this.#last = message.lastEventId || this.#last;
       const event: Event = JSON.parse(message.data);
       for (const listener of this.#listeners) listener(event);
     };
