@@ -19,7 +19,7 @@ class ViewLayout(StrEnum):
 
 
 class ViewGroup(StrEnum):
-    """What a table's groups have in common. A ticket with several labels or assignees is in several groups."""
+    """What the groups of a table or the swimlanes of a board share. A ticket can be in several groups."""
 
     COLUMN = "column"
     PRIORITY = "priority"

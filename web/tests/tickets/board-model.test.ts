@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import type { Column } from '../../generated/api';
+import type { Column, TicketDetail } from '../../generated/api';
 import { BoardModel, Lane } from '../../src/app/tickets/board/board-model.svelte';
 import { ticket } from './tickets';
 
@@ -141,5 +141,27 @@ describe('neighbourOf', () => {
   test('names the previous ticket at the end of what is loaded', () => {
     board.lanes[0]!.cursor = 'next page';
     expect(board.neighbourOf('c')).toEqual({ after: 'b' });
+  });
+});
+
+describe('blockers', () => {
+  const showBlocked = (id: string) =>
+    board.upsert(ticket(id, { position: 2, blocked_by: [{ id: 'c', key: 'WEB-3' }] }), 'me');
+  const blocker = (fields: Partial<TicketDetail>) => {
+    const links = ['a', 'b', 'unseen'].map((id) => ({ kind: 'blocks', ticket: { id } }));
+    return { ...ticket('c'), links, ...fields } as TicketDetail;
+  };
+
+  test('cards name who blocks them', () => {
+    showBlocked('a');
+    expect(board.ticketsBlockedBy('c')).toEqual(['a']);
+    expect(board.ticketsBlockedBy('z')).toEqual([]);
+  });
+
+  test('a reopened blocker changes the cards that do not name it yet', () => {
+    showBlocked('a');
+    expect(board.ticketsNewlyBlockedBy(blocker({}))).toEqual(['b']);
+    expect(board.ticketsNewlyBlockedBy(blocker({ resolved: true }))).toEqual([]);
+    expect(board.ticketsNewlyBlockedBy(blocker({ status: 'archived' }))).toEqual([]);
   });
 });

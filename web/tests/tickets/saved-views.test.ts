@@ -66,8 +66,10 @@ describe('a display', () => {
     expect(parseDisplay(query, 'table')).toMatchObject({ fields: ['key'], group: null });
   });
 
-  test('a board has its own order and groups', () => {
+  test('a board has its own order, and no swimlanes for its columns', () => {
     const query = new URLSearchParams('sort=due&group=label');
+    expect(parseDisplay(query, 'board')).toMatchObject({ sort: null, group: 'label' });
+    query.set('group', 'column');
     expect(parseDisplay(query, 'board')).toMatchObject({ sort: null, group: null });
   });
 });

@@ -1,6 +1,7 @@
 import type { Ticket } from '../../../../generated/api';
 import type { Board } from './board.svelte';
 import type { CardAction } from './card/card-actions';
+import type { Swimlanes } from './swimlanes/swimlanes.svelte';
 
 const MAX_SELECTED = 50;
 
@@ -18,11 +19,18 @@ export class BoardActions {
     tickets: Ticket[];
     anchor: HTMLElement;
   } | null>(null);
+  /** Null while the board is shown in columns alone. */
+  swimlanes = $state.raw<Swimlanes | null>(null);
   readonly board: Board;
   #last: string | null = null;
 
   constructor(board: Board) {
     this.board = board;
+  }
+
+  /** Where keys and drags move cards. */
+  get grid(): CardGrid {
+    return this.swimlanes ?? this.board;
   }
 
   /** The card that keys act on: the focused one, else the one under the mouse. */

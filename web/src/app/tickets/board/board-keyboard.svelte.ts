@@ -1,6 +1,6 @@
-import type { Board } from './board.svelte';
+import { flushSync } from 'svelte';
 import type { BoardActions } from './board-actions.svelte';
-import type { Position } from './board-model.svelte';
+import type { CardGrid, Position } from './board-model.svelte';
 
 const STEPS: Record<string, [across: number, down: number]> = {
   ArrowLeft: [-1, 0],
@@ -26,16 +26,17 @@ export class BoardKeyboard {
   }
 
   handleKey(event: KeyboardEvent): void {
-    const { board } = this.#actions();
-    const id = (event.target as HTMLElement).closest<HTMLElement>('[data-ticket]')?.dataset.ticket;
+    const { grid } = this.#actions();
+    const card = (event.target as HTMLElement).closest<HTMLElement>('[data-ticket]');
+    const id = card && (this.wantedId ?? card.dataset.ticket); // keys can be faster than frames
     if (!id || event.ctrlKey || event.metaKey || event.altKey) return;
     const step = STEPS[event.key];
     if (step) {
-      if (this.heldId === id) this.#moveCard(board, id, step);
-      else this.focusCard(board.ticketBeside(id, ...step));
+      if (this.heldId === id) this.#moveCard(grid, id, step);
+      else this.focusCard(grid.ticketBeside(id, ...step));
     } else if (event.key === ' ' && this.heldId === null) this.peek(id);
-    else if ((event.key === ' ' || event.key === 'Enter') && this.heldId === id) this.#drop(board, id);
-    else if (event.key === 'Escape' && this.heldId === id) this.#cancel(board, id);
+    else if ((event.key === ' ' || event.key === 'Enter') && this.heldId === id) this.#drop(grid, id);
+    else if (event.key === 'Escape' && this.heldId === id) this.#cancel(grid, id);
     else if (event.key === 'Escape' && this.#actions().peekedId !== null) this.closePeek();
     else return;
     event.preventDefault();
@@ -44,29 +45,35 @@ export class BoardKeyboard {
 
   handleFocusIn(event: FocusEvent): void {
     const actions = this.#actions();
-    actions.focusedId = (event.target as HTMLElement).dataset.ticket ?? null;
+    const card = event.target as HTMLElement;
+    actions.focusedId = card.dataset.ticket ?? null;
+    const swimlane = card.closest<HTMLElement>('[data-swimlane]')?.dataset.swimlane;
+    if (actions.swimlanes && swimlane !== undefined) actions.swimlanes.current = swimlane;
     if (actions.peekedId !== null && actions.focusedId !== null) actions.peekedId = actions.focusedId;
     this.wantedId = null;
   }
 
   /** Move the focus down or up in a lane: from the active card, else to the first one of the board. */
   step(down: number): void {
-    const { board, activeId } = this.#actions();
-    if (activeId !== null) this.focusCard(board.ticketBeside(activeId, 0, down));
-    else this.focusCard(board.lanes.find((lane) => lane.tickets.length > 0)?.tickets[0]!.id);
+    const { grid, activeId } = this.#actions();
+    const id = this.wantedId ?? activeId;
+    this.focusCard(id === null ? grid.firstTicket() : grid.ticketBeside(id, 0, down));
   }
 
   findCard(id: string | null | undefined): HTMLElement | null {
-    return id ? document.querySelector(`[data-ticket="${CSS.escape(id)}"]`) : null;
+    if (!id) return null;
+    const card = `[data-ticket="${CSS.escape(id)}"]`;
+    const swimlane = CSS.escape(this.#actions().swimlanes?.current ?? '');
+    return document.querySelector(`[data-swimlane="${swimlane}"] ${card}`) ?? document.querySelector(card);
   }
 
   /** Drop a held card where it is when the focus leaves it. */
   handleFocusOut(event: FocusEvent): void {
-    const { board } = this.#actions();
+    const { grid } = this.#actions();
     const id = (event.target as HTMLElement).dataset.ticket;
     this.#actions().focusedId = null;
     // a moved card is rendered again and loses the focus for a moment, to no other element
-    if (this.heldId && id === this.heldId && event.relatedTarget) this.#drop(board, this.heldId);
+    if (this.heldId && id === this.heldId && event.relatedTarget) this.#drop(grid, this.heldId);
   }
 
   /** Preview a ticket beside the board, or close the preview of the same one. It follows the focus. */
@@ -89,32 +96,36 @@ export class BoardKeyboard {
 
   /** Pick up the active card, to move it with the arrow keys. */
   pickUp(): void {
-    const { board, activeId: id } = this.#actions();
+    const { board, grid, activeId: id } = this.#actions();
     if (id === null || this.heldId !== null || !board.find(id)) return;
     this.focusCard(id);
     this.heldId = id;
-    this.#from = board.positionOf(id);
+    this.#from = grid.positionOf(id);
     this.announcement = `Picked up ${board.find(id)!.ticket.title}. Use the arrow keys to move it, Space to drop it, Escape to cancel.`;
   }
 
-  #moveCard(board: Board, id: string, step: [across: number, down: number]): void {
-    const position = board.positionBeside(id, ...step);
-    if (!position || !board.move(id, position)) return;
-    const now = board.find(id)!;
-    this.announcement = `${now.lane.column.name}, ${now.index + 1} of ${now.lane.tickets.length}`;
+  #moveCard(grid: CardGrid, id: string, step: [across: number, down: number]): void {
+    const position = grid.positionBeside(id, ...step);
+    if (!position || !grid.move(id, position)) return;
+    const { name, tickets } = grid.listAround(id);
+    const index = tickets.findIndex((each) => each.id === id);
+    this.announcement = `${name}, ${index + 1} of ${tickets.length}`;
+    flushSync(); // it is rendered again, and the next key must reach it
+    this.findCard(id)?.focus({ preventScroll: true });
     this.focusCard(id);
   }
 
-  #drop(board: Board, id: string): void {
+  #drop(grid: CardGrid, id: string): void {
     const from = this.#from!;
-    const now = board.positionOf(id);
+    const now = grid.positionOf(id);
     this.heldId = null;
-    this.announcement = `Dropped in ${board.find(id)?.lane.column.name}.`;
-    if (now && (now.column !== from.column || now.before !== from.before)) void board.saveMove(id, from);
+    this.announcement = `Dropped in ${grid.listAround(id).name}.`;
+    const isMoved = (['column', 'before', 'swimlane'] as const).some((each) => now?.[each] !== from[each]);
+    if (now && isMoved) void grid.saveMove(id, from);
   }
 
-  #cancel(board: Board, id: string): void {
-    board.move(id, this.#from!);
+  #cancel(grid: CardGrid, id: string): void {
+    grid.move(id, this.#from!);
     this.heldId = null;
     this.announcement = 'Move cancelled.';
     this.focusCard(id);
@@ -125,6 +136,8 @@ export class BoardKeyboard {
     if (id === undefined) return;
     this.wantedId = id;
     requestAnimationFrame(() => {
+      if (this.wantedId !== id) return;
+      this.wantedId = null;
       const card = this.findCard(id);
       card?.focus({ preventScroll: true });
       card?.closest('li')?.scrollIntoView({ block: 'nearest', inline: 'nearest' });

@@ -1,4 +1,4 @@
-import type { Column, Ticket } from '../../../../generated/api';
+import type { Column, Ticket, TicketDetail } from '../../../../generated/api';
 import type { VirtualItem } from '@tanstack/svelte-virtual';
 import { matchesFilters, type Filters } from '../list/filters';
 
@@ -6,6 +6,26 @@ import { matchesFilters, type Filters } from '../list/filters';
 export interface Position {
   column: string;
   before: string | null;
+  /** On a board in swimlanes. */
+  swimlane?: string;
+  /** On a board in swimlanes: the ticket as it was there. */
+  ticket?: Ticket;
+}
+
+/** The cards as they are shown, for keys and drags: in columns, or in swimlanes. */
+export interface CardGrid {
+  /** The ticket that keys start from; undefined without tickets. */
+  firstTicket(): string | undefined;
+  /** The ticket one step away; undefined at the edge. */
+  ticketBeside(id: string, across: number, down: number): string | undefined;
+  positionOf(id: string): Position | undefined;
+  positionBeside(id: string, across: number, down: number): Position | undefined;
+  /** Move a ticket in the browser. Returns whether anything changed. */
+  move(id: string, position: Position): boolean;
+  /** Save where a ticket was moved to. If the server refuses, move it back and show the error. */
+  saveMove(id: string, from: Position): Promise<void>;
+  /** The cards above and below a ticket, with the ticket itself, and the name of their place. */
+  listAround(id: string): { name: string; tickets: Ticket[] };
 }
 
 /** A column of the board with its tickets, as far as they are loaded. */
@@ -15,6 +35,8 @@ export class Lane {
   /** The cursor of the next page; null if all tickets are loaded. */
   cursor = $state<string | null>(null);
   isLoading = $state(false);
+  /** The cursor of the page that couldn't be loaded. */
+  failedCursor: string | null = null;
   /** Where the lane was scrolled to, and the measured cards, when it was last on the screen. */
   place?: { top: number; sizes: VirtualItem[] };
 
@@ -46,6 +68,24 @@ export class BoardModel {
     return undefined;
   }
 
+  /** The tickets whose cards say that this one blocks them. */
+  ticketsBlockedBy(blocker: string): string[] {
+    return this.lanes
+      .flatMap((lane) => lane.tickets)
+      .filter((ticket) => ticket.blocked_by.some(({ id }) => id === blocker))
+      .map(({ id }) => id);
+  }
+
+  /** The tickets on the board that this one blocks, though their cards don't say so yet. */
+  ticketsNewlyBlockedBy({ id, resolved, status, links }: TicketDetail): string[] {
+    if (resolved || status === 'archived') return [];
+    const marked = this.ticketsBlockedBy(id);
+    return links
+      .filter((link) => link.kind === 'blocks')
+      .map((link) => link.ticket.id)
+      .filter((blocked) => this.find(blocked) && !marked.includes(blocked));
+  }
+
   /** Put a ticket where it belongs, or remove it from the board. `me` is the signed-in user's id. */
   upsert(ticket: Ticket, me: string): void {
     const found = this.find(ticket.id);
@@ -63,6 +103,12 @@ export class BoardModel {
     const index = lane.tickets.findIndex((each) => each.position > ticket.position);
     if (index >= 0) lane.tickets = lane.tickets.toSpliced(index, 0, ticket);
     else if (lane.cursor === null) lane.tickets = [...lane.tickets, ticket];
+  }
+
+  /** Show a ticket in the place that it has on the board. */
+  replace(ticket: Ticket): void {
+    const found = this.find(ticket.id);
+    if (found) found.lane.tickets = found.lane.tickets.with(found.index, ticket);
   }
 
   remove(id: string): void {
@@ -101,6 +147,15 @@ export class BoardModel {
     const target = found.index + down;
     if (target < 0 || target >= tickets.length) return undefined;
     return { column: column.id, before: tickets[down > 0 ? target + 1 : target]?.id ?? null };
+  }
+
+  firstTicket(): string | undefined {
+    return this.lanes.find((lane) => lane.tickets.length > 0)?.tickets[0]!.id;
+  }
+
+  listAround(id: string): { name: string; tickets: Ticket[] } {
+    const lane = this.find(id)?.lane;
+    return { name: lane?.column.name ?? '', tickets: lane?.tickets ?? [] };
   }
 
   /** The ticket one step away, for the arrow keys. Empty lanes are skipped. */

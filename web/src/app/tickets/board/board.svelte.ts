@@ -10,6 +10,7 @@ import { BoardModel, Lane, type Position } from './board-model.svelte';
 
 const FIRST_PAGE_SIZE = 25; // fills a high screen
 const PAGE_SIZE = 100;
+const MAX_LOADED = 1000; // of a lane, when the board is in swimlanes
 const DEBOUNCE_MS = 80;
 const MAX_SINGLE_REFRESHES = 20;
 

@@ -16,7 +16,7 @@ const scrolling = new Promise((resolve) => addEventListener('pointerdown', resol
   .catch(() => null);
 
 /** Scroll an element when something is dragged to its edge. */
-function scrollAtEdges(element: HTMLElement, axis: 'vertical' | 'horizontal'): () => void {
+function scrollAtEdges(element: HTMLElement, axis: 'vertical' | 'horizontal' | 'all'): () => void {
   let stop: (() => void) | undefined;
   let isGone = false;
   void scrolling.then((library) => {
@@ -28,22 +28,33 @@ function scrollAtEdges(element: HTMLElement, axis: 'vertical' | 'horizontal'): (
   };
 }
 
-/** Make a card draggable and a drop target. `next` returns the ticket below it; `onEdge` gets the hovered edge. */
+/** A column, or the part of it in a swimlane. */
+export interface Cell {
+  column: string;
+  swimlane?: string;
+}
+
+type Target = Cell & { id: string | null; next: string | null };
+
+/**
+ * Make a card draggable and a drop target. `next` returns the ticket below it in its column; `onEdge` gets the hovered
+ * edge.
+ */
 export function draggableCard(
   id: string,
-  column: string,
+  cell: Cell,
   next: () => string | null,
   onEdge: (edge: Edge) => void,
 ): Attachment<HTMLElement> {
   return (element) =>
     combine(
-      draggable({ element, getInitialData: () => ({ id }) }),
+      draggable({ element, getInitialData: () => ({ ...cell, id }) }),
       dropTargetForElements({
         element,
         canDrop: ({ source }) => 'id' in source.data && source.data.id !== id,
         getData: ({ input }) =>
           attachClosestEdge(
-            { column, id, next: next() },
+            { ...cell, id, next: next() },
             { input, element, allowedEdges: ['top', 'bottom'] },
           ),
         onDrag: ({ self }) => onEdge(extractClosestEdge(self.data) as Edge),
@@ -53,40 +64,48 @@ export function draggableCard(
     );
 }
 
-/** Make a lane a drop target: a ticket that is dropped on no card goes to its end. */
-export function laneDropTarget(column: string, onHover: (isOver: boolean) => void): Attachment<HTMLElement> {
+/** Make a lane or cell a drop target: a ticket that is dropped on no card goes to its end. */
+export function cellDropTarget(cell: Cell, onHover: (isOver: boolean) => void): Attachment<HTMLElement> {
   return (element) =>
-    combine(
-      scrollAtEdges(element, 'vertical'),
-      dropTargetForElements({
-        element,
-        canDrop: ({ source }) => 'id' in source.data,
-        getData: () => ({ column, id: null, next: null }),
-        onDragEnter: () => onHover(true),
-        onDragLeave: () => onHover(false),
-        onDrop: () => onHover(false),
-      }),
-    );
+    dropTargetForElements({
+      element,
+      canDrop: ({ source }) => 'id' in source.data,
+      getData: () => ({ ...cell, id: null, next: null }),
+      onDragEnter: () => onHover(true),
+      onDragLeave: () => onHover(false),
+      onDrop: () => onHover(false),
+    });
 }
 
-/** Monitor drags on the whole board, which scrolls sideways during a drag. `onDrag` gets null at the end of a drag. */
+/** Make a lane a drop target that scrolls. */
+export function laneDropTarget(column: string, onHover: (isOver: boolean) => void): Attachment<HTMLElement> {
+  const target = cellDropTarget({ column }, onHover);
+  return (element) => combine(scrollAtEdges(element, 'vertical'), target(element) as () => void);
+}
+
+/**
+ * Monitor drags on the whole board, which scrolls along an axis during a drag. `onDrag` gets null at the end of a drag.
+ */
 export function boardDragMonitor(
-  onDrag: (id: string | null) => void,
+  axis: 'horizontal' | 'all',
+  onDrag: (id: string | null, swimlane?: string) => void,
   onDrop: (id: string, position: Position) => void,
 ): Attachment<HTMLElement> {
   return (element) =>
     combine(
-      scrollAtEdges(element, 'horizontal'),
+      scrollAtEdges(element, axis),
       monitorForElements({
-        onDragStart: ({ source }) => onDrag(source.data.id as string),
+        onDragStart: ({ source }) => onDrag(source.data.id as string, source.data.swimlane as string),
         onDrop: ({ source, location }) => {
           onDrag(null);
-          const target = location.current.dropTargets[0]?.data as
-            { column: string; id: string | null; next: string | null } | undefined;
+          const target = location.current.dropTargets[0]?.data as Target | undefined;
           if (!target) return;
           const before =
-            extractClosestEdge(target as Record<string, unknown>) === 'bottom' ? target.next : target.id;
-          onDrop(source.data.id as string, { column: target.column, before });
+            extractClosestEdge(target as unknown as Record<string, unknown>) === 'bottom'
+              ? target.next
+              : target.id;
+          const { column, swimlane } = target;
+          onDrop(source.data.id as string, { column, before, swimlane });
         },
       }),
     );

@@ -5,7 +5,7 @@ import type { Sort, ViewDensity, ViewField, ViewGroup, ViewLayout } from '../../
 export interface Display {
   /** Of a table; a board has the order of its cards. */
   sort: Sort | null;
-  /** Of a table; a board is grouped by its columns. */
+  /** A board is grouped by its columns; with another group, it has swimlanes. */
   group: ViewGroup | null;
   fields: ViewField[];
   density: ViewDensity;
@@ -13,12 +13,18 @@ export interface Display {
 
 export const DISPLAY_NAMES = ['sort', 'group', 'fields', 'density'] as const;
 
-export const GROUPS: { value: ViewGroup; label: string }[] = [
+const GROUPS: { value: ViewGroup; label: string }[] = [
   { value: 'column', label: 'Status' },
   { value: 'priority', label: 'Priority' },
   { value: 'assignee', label: 'Assignee' },
   { value: 'label', label: 'Label' },
 ];
+
+/** What the tickets of a layout can be grouped by. */
+export const LAYOUT_GROUPS: Record<ViewLayout, typeof GROUPS> = {
+  board: GROUPS.filter(({ value }) => value !== 'column'),
+  table: GROUPS,
+};
 
 const FIELD_LABELS: Record<ViewField, string> = {
   picture: 'Picture',
@@ -68,7 +74,7 @@ export function parseDisplay(query: URLSearchParams, layout: ViewLayout): Displa
   const group = query.get('group');
   return {
     sort: layout === 'table' ? (query.get('sort') as Sort | null) : null,
-    group: layout === 'table' ? (GROUPS.find(({ value }) => value === group)?.value ?? null) : null,
+    group: LAYOUT_GROUPS[layout].find(({ value }) => value === group)?.value ?? null,
     fields: fields?.filter((each) => LAYOUT_FIELDS[layout].includes(each)) ?? USUAL_FIELDS[layout],
     density: query.get('density') === 'compact' ? 'compact' : 'comfortable',
   };
