@@ -1,12 +1,25 @@
 """The board in a real browser: seen, filtered, filled, and rearranged by mouse and by keyboard."""
 
+import asyncio
 import re
+from typing import Any
 
 import pytest
-from playwright.async_api import Page, expect
+from playwright.async_api import Page, Route, expect
 
-from tests.e2e.app import EVERY, PHONE, Looks, assert_accessible, assert_fits, use
-from tests.e2e.browser import Chromium
+from tests.e2e.app import (
+    EVERY,
+    PHONE,
+    Looks,
+    assert_accessible,
+    assert_fits,
+    expect_stored,
+    find_still_box,
+    hold_messages,
+    use,
+    wait_for_frames,
+)
+from tests.e2e.browser import Chromium, wait_for_writes
 from tests.support.server import World, eventually, ok
 
 
@@ -48,11 +61,11 @@ def test_a_card_is_dragged_to_another_column(chromium: Chromium, world: World) -
     async def drag(page: Page) -> None:
         card = page.locator("[data-ticket]", has_text="Two")
         target = page.locator("[data-ticket]", has_text="There")
-        box = await target.bounding_box()
-        assert box
+        box = await find_still_box(target)
         await card.drag_to(target, target_position={"x": 20, "y": box["height"] - 3})
         await expect(page.get_by_role("region", name="In progress").locator("[data-ticket]")).to_have_count(2)
         await expect_titles(page, "In progress", ["There", "Two"])
+        await wait_for_writes(page)
         await page.reload()
         await expect(page.locator("[data-ticket]", has_text="Two")).to_be_visible()
         await expect_titles(page, "In progress", ["There", "Two"])
@@ -68,16 +81,15 @@ def test_card_is_moved_by_keyboard_and_escape_cancels(chromium: Chromium, world:
         await page.locator("[data-ticket]", has_text="One").focus()
         for key in ("m", "ArrowDown", "ArrowRight"):
             await page.keyboard.press(key)
-            await page.wait_for_timeout(60)
+            await wait_for_frames(page)  # the moved card gets the focus back
         await expect_titles(page, "In progress", ["One"])
         await page.keyboard.press("Escape")
         await expect_titles(page, "To do", ["One", "Two", "Three"])
         for key in ("m", "ArrowDown", " "):
-            await page.wait_for_timeout(60)
+            await wait_for_frames(page)
             await page.keyboard.press(key)
         await expect(page.locator("[aria-live=assertive]")).to_have_text("Dropped in To do.")
         await expect_titles(page, "To do", ["Two", "One", "Three"])
-        await page.wait_for_load_state("networkidle")
 
     use(chromium, world.owner, f"/projects/{world.project}", carry)
     assert titles(world, 0) == ["Two", "One", "Three"]
@@ -89,13 +101,13 @@ def test_refused_move_is_undone_and_shows_the_error(chromium: Chromium, world: W
     gone = next(each for each in ok(world.api.get("/tickets"))["items"] if each["title"] == "One")
 
     async def carry(page: Page) -> None:
-        await page.route("**/api/v1/events/stream", lambda route: route.abort())  # or it would know already
+        await page.route("**/api/v1/events/stream?*", lambda route: route.abort())  # or it would know already
         await page.reload()
         await page.locator("[data-ticket]", has_text="One").focus()
         ok(world.owner.web.post(f"/tickets/{gone['id']}/archive"))
         for key in ("m", "ArrowRight", " "):
             await page.keyboard.press(key)
-            await page.wait_for_timeout(60)
+            await wait_for_frames(page)
         await expect(page.get_by_text("archived", exact=False).first).to_be_visible()
 
     use(chromium, world.owner, f"/projects/{world.project}", carry)
@@ -109,18 +121,53 @@ def test_tickets_are_created_in_a_column(chromium: Chromium, world: World) -> No
             await page.get_by_label("Title of the new ticket").fill(title)
             await page.keyboard.press("Enter")
             await expect(page.get_by_role("link", name=title)).to_be_visible()
+            await expect(page.get_by_label("Title of the new ticket")).to_have_value("")
 
     use(chromium, world.owner, f"/projects/{world.project}", add)
     assert titles(world, 1) == ["<img src=x onerror=alert(1)>", "Alpha"]
 
 
+@pytest.mark.long
+def test_next_title_can_be_typed_before_the_answer(chromium: Chromium, world: World) -> None:
+    async def add(page: Page) -> None:
+        held: asyncio.Queue[Route] = asyncio.Queue()
+
+        async def hold(route: Route) -> None:
+            await (held.put(route) if route.request.method == "POST" else route.fallback())
+
+        await page.route("**/api/v1/tickets", hold)
+        await page.get_by_role("button", name="Create ticket in In progress").click()
+        field = page.get_by_label("Title of the new ticket")
+        submit = page.locator("form", has=field).get_by_role("button", name="Create ticket")
+        await field.fill("Alpha")
+        for answer, next_title, shown in ((Route.continue_, "Beta", "Beta"), (Route.abort, "Gamma", "Beta\nGamma")):
+            await field.press("Enter")
+            route = await held.get()
+            await expect(field).to_have_value("")
+            await field.fill(next_title)
+            await answer(route)
+            await expect(submit).to_be_enabled()
+            await expect(field).to_have_value(shown)
+        await expect(page.locator("form", has=field).get_by_role("alert")).to_be_visible()
+
+    use(chromium, world.owner, f"/projects/{world.project}", add)
+    assert titles(world, 1) == ["Alpha"]
+
+
 def test_dialog_creates_a_ticket_with_all_fields(chromium: Chromium, world: World) -> None:
+    earlier = world.ticket("Cart stays empty on phones")["id"]
+    ok(world.api.post(f"/tickets/{earlier}/archive", json={}))
+
     async def write(page: Page) -> None:
         await expect(page.get_by_role("heading", name="First project")).to_be_visible()
         dialog = page.get_by_role("dialog", name="New ticket")
         title = dialog.get_by_label("Title")
         await page.keyboard.press("c")
         await title.fill("The cart stays empty")
+        similar = dialog.get_by_role("region", name="Similar tickets").get_by_role("link")
+        await expect(similar).to_have_text(re.compile(r"\S+-1 Cart stays empty on phones Archived"))
+        await expect(similar).to_have_attribute("target", "_blank")
+        await expect(dialog.get_by_role("status")).to_have_text("1 similar ticket")
         await dialog.get_by_label("Description").fill("Put *anything* in.")
         await page.mouse.click(5, 5)
         await expect(dialog).to_have_count(0)
@@ -136,6 +183,7 @@ def test_dialog_creates_a_ticket_with_all_fields(chromium: Chromium, world: Worl
             await page.get_by_role("combobox").fill(label)
             await page.get_by_role("option", name=f"Add “{label}”").click()
         await page.keyboard.press("Escape")
+        await expect(page.get_by_role("option")).to_have_count(0)
         await dialog.get_by_role("button", name="Assign").click()
         await page.get_by_role("option", name="Ann").click()
         await page.keyboard.press("Escape")
@@ -206,6 +254,7 @@ def test_filters_apply_and_are_in_the_address(chromium: Chromium, world: World) 
         await expect(page.get_by_role("link", name="Mine")).to_be_visible()
         await expect(page.get_by_role("link", name="Other")).to_have_count(0)
         await page.get_by_role("button", name="Remove filter: Priority is High or Medium").click()
+        await expect(page.get_by_role("link", name="Other")).to_be_visible()
         await page.keyboard.press("f")
         await page.get_by_role("option", name="No label").click()
         await expect(page.get_by_role("link", name="Other")).to_have_count(0)
@@ -236,23 +285,24 @@ def test_selected_cards_are_edited_by_key_and_undone(chromium: Chromium, world: 
         await expect(page.get_by_role("link", name="One")).to_be_visible()
         for key in ("j", "x", "j", "x"):
             await page.keyboard.press(key)
-            await page.wait_for_timeout(60)
+            await wait_for_frames(page)
         bar = page.get_by_role("toolbar", name="Actions for selected tickets")
         await expect(bar).to_contain_text("2 selected")
         await pick(page, "p", "High")
         await expect(page.get_by_text("2 tickets set to High")).to_be_visible()
+        await hold_messages(page)  # it offers to undo, also after the checks
         await expect(page.get_by_role("img", name="High")).to_have_count(2)
         await assert_accessible(page)
-        assert priorities() == ["high", "high", "none"]
+        await expect_stored(priorities, ["high", "high", "none"])
         await page.keyboard.press("Control+z")
         await expect(page.get_by_text("2 tickets restored")).to_be_visible()
-        assert priorities() == ["none", "none", "none"]
+        await expect_stored(priorities, ["none", "none", "none"])
         await bar.get_by_role("button", name="Send to agent").click()
         await expect(page.get_by_text("2 tickets sent to agents")).to_be_visible()
-        assert labels() == [["agent"], ["agent"], []]
+        await expect_stored(labels, [["agent"], ["agent"], []])
         await page.keyboard.press("Control+z")
         await expect(page.get_by_text("2 tickets restored")).to_be_visible()
-        assert labels() == [[], [], []]
+        await expect_stored(labels, [[], [], []])
         await pick(page, "d", "Today")
         await expect(page.locator(".chip", has_text="Today")).to_have_count(2)
         await assert_accessible(page)
@@ -300,19 +350,28 @@ def test_table_moves_several_tickets_and_archive_restores(chromium: Chromium, wo
     async def work(page: Page) -> None:
         await page.get_by_label("Select One").check()
         await page.get_by_label("Select Three").check()
-        await page.get_by_role("button", name="Move").click()
-        await page.get_by_role("menuitem", name="Done").click()
-        await expect(page.get_by_text("Moved 2 tickets")).to_be_visible()
+        toolbar = page.get_by_role("toolbar", name="Actions for selected tickets")
+        await toolbar.get_by_role("button", name="Status").click()
+        await page.get_by_role("option", name="Done").click()
+        await expect(page.get_by_text("2 tickets moved to Done")).to_be_visible()
+        await expect(page.get_by_text("2 selected")).to_be_visible()
+        await page.keyboard.press("Escape")
+        await expect(toolbar).to_have_count(0)
         await page.get_by_label("Select Two").check()
         await assert_accessible(page)
         await assert_fits(page)
-        await page.get_by_role("toolbar").get_by_role("button", name="Archive").click()
-        await expect(page.get_by_text("Archived 1 ticket")).to_be_visible()
+        await toolbar.get_by_role("button", name="Archive").click()
+        await expect(page.get_by_text(re.compile(r"^\w+-\d+ archived$"))).to_be_visible()
+        await expect(page.get_by_label("Select Two")).to_have_count(0)
         if looks.size == PHONE:
             await page.get_by_role("button", name="View and display").click()
             await page.get_by_role("menuitemcheckbox", name="Archive").click()
         else:
             await page.get_by_role("group", name="View").get_by_role("link", name="Archive").click()
+        await page.get_by_label("Select Two").check()
+        await page.get_by_role("button", name="Restore").click()
+        await expect(page.get_by_text("No archived tickets")).to_be_visible()
+        await page.get_by_role("button", name="Undo").click()
         await page.get_by_label("Select Two").check()
         await page.get_by_role("button", name="Restore").click()
         await expect(page.get_by_text("No archived tickets")).to_be_visible()
@@ -322,33 +381,106 @@ def test_table_moves_several_tickets_and_archive_restores(chromium: Chromium, wo
 
 
 @pytest.mark.long
-def test_tickets_are_assigned_and_unassigned_together(chromium: Chromium, world: World) -> None:
+def test_undo_in_the_table_restores_status_and_place(chromium: Chromium, world: World) -> None:
+    seed(world)
+
+    async def work(page: Page) -> None:
+        for title in ("Two", "One"):
+            await page.get_by_label(f"Select {title}").check()
+        toolbar = page.get_by_role("toolbar", name="Actions for selected tickets")
+        await toolbar.get_by_role("button", name="Status").click()
+        await page.get_by_role("option", name="Done").click()
+        await expect(page.get_by_text("2 tickets moved to Done")).to_be_visible()
+        await expect_stored(lambda: (titles(world, 0), titles(world, 2)), (["Three"], ["Two", "One"]))
+        await page.get_by_role("button", name="Undo").click()
+        await expect(page.get_by_text("2 tickets restored")).to_be_visible()
+
+    before = titles(world, 0)
+    use(chromium, world.owner, f"/projects/{world.project}/table", work)
+    assert (titles(world, 0), titles(world, 2)) == (before, [])
+
+
+@pytest.mark.long
+def test_archived_tickets_are_deleted_together_after_confirmation(chromium: Chromium, world: World) -> None:
+    seed(world)
+    for ticket in ok(world.api.get("/tickets"))["items"]:
+        ok(world.api.post(f"/tickets/{ticket['id']}/archive"))
+
+    async def delete(page: Page) -> None:
+        await page.get_by_label("Select One").check()
+        await page.get_by_label("Select Three").check()
+        toolbar = page.get_by_role("toolbar", name="Bulk actions")
+        await toolbar.get_by_role("button", name="Delete").click()
+        dialog = page.get_by_role("dialog", name="Delete 2 tickets?")
+        await expect(dialog.get_by_role("button", name="Cancel")).to_be_focused()
+        await assert_accessible(page)
+        await page.keyboard.press("Escape")
+        await expect(dialog).to_have_count(0)
+        await expect(page.get_by_label("Select One")).to_be_checked()
+        await toolbar.get_by_role("button", name="Delete").click()
+        await dialog.get_by_role("button", name="Delete 2 tickets").click()
+        await expect(page.get_by_text("Deleted 2 tickets")).to_be_visible()
+        await expect(page.locator(".what a")).to_have_text(["Two"])
+
+    archive = f"/projects/{world.project}/archive"
+    use(chromium, world.owner, archive, delete)
+    assert [each["title"] for each in ok(world.api.get("/tickets", params={"status": "all"}))["items"]] == ["Two"]
+
+    async def look(page: Page) -> None:
+        await page.get_by_label("Select Two").check()
+        toolbar = page.get_by_role("toolbar", name="Bulk actions")
+        await expect(toolbar.get_by_role("button", name="Restore")).to_be_visible()
+        await expect(toolbar.get_by_role("button", name="Delete")).to_have_count(0)
+
+    use(chromium, world.join("Bob"), archive, look)
+
+
+@pytest.mark.long
+def test_selected_rows_are_edited_and_the_edits_are_undone(chromium: Chromium, world: World) -> None:
     seed(world)
     world.join("Bob")
 
-    def assignees() -> list[list[str]]:
+    def look(field: str) -> list[Any]:
         query = {"column_id": world.columns[0], "sort": "position"}
-        return [
-            [who["name"] for who in each["assignees"]] for each in ok(world.api.get("/tickets", params=query))["items"]
-        ]
+        return [each[field] for each in ok(world.api.get("/tickets", params=query))["items"]]
+
+    def assignees() -> list[list[str]]:
+        return [sorted(who["name"] for who in each) for each in look("assignees")]
 
     async def work(page: Page) -> None:
-        async def assign(choice: str, *titles: str) -> None:
+        async def edit(key: str, choice: str, message: str, *titles: str) -> None:
             for title in titles:
                 await page.get_by_label(f"Select {title}").check()
-            await page.get_by_role("button", name="Assign", exact=True).click()
-            await page.get_by_role("menuitem", name=choice, exact=True).click()
-            await expect(page.get_by_text(f"{len(titles)} selected")).to_have_count(0)
+            await page.keyboard.press(key)
+            await page.get_by_role("option", name=choice).click()
+            await expect(page.get_by_text(message)).to_be_visible()
 
-        await assign("Bob", "One", "Two")
-        assert assignees() == [["Bob"], ["Bob"], []]
-        await assign("Ann", "Two", "Three")
-        assert [sorted(names) for names in assignees()] == [["Bob"], ["Ann", "Bob"], ["Ann"]]
-        await assign("Unassign Bob", "One", "Two")
-        assert assignees() == [[], ["Ann"], ["Ann"]]
-        await assign("Bob", "One")
-        await assign("Unassign all", "One", "Two", "Three")
-        assert assignees() == [[], [], []]
+        async def undo(message: str) -> None:
+            await page.get_by_role("button", name="Undo").click()
+            await expect(page.get_by_text(message)).to_be_visible()
+
+        await edit("a", "Bob", "2 tickets assigned to Bob", "One", "Two")
+        await expect_stored(assignees, [["Bob"], ["Bob"], []])
+        await undo("2 tickets restored")
+        await expect_stored(assignees, [[], [], []])
+        await edit("p", "Urgent", "2 tickets set to Urgent")
+        await expect_stored(lambda: look("priority"), ["urgent", "urgent", "none"])
+        await undo("2 tickets restored")
+        await expect_stored(lambda: look("priority"), ["none", "none", "none"])
+        await edit("s", "Done", "2 tickets moved to Done")
+        await expect_stored(lambda: titles(world, 0), ["Three"])
+        await undo("2 tickets restored")
+        await expect(page.get_by_text("2 selected")).to_be_visible()
+        await expect_stored(lambda: sorted(titles(world, 0)), ["One", "Three", "Two"])
+        await edit("a", "Ann", "3 tickets assigned to Ann", "Three")
+        await expect_stored(assignees, [["Ann"]] * 3)
+        await edit("a", "Ann", "3 tickets unassigned from Ann")
+        await expect_stored(assignees, [[], [], []])
+        await page.keyboard.press("e")
+        await expect(page.get_by_text("3 tickets archived")).to_be_visible()
+        await expect(page.get_by_text("No tickets yet")).to_be_visible()
+        await undo("3 tickets restored")
+        await expect(page.get_by_label("Select Three")).to_be_visible()
 
     use(chromium, world.owner, f"/projects/{world.project}/table", work)
 
@@ -455,6 +587,6 @@ def test_sign_in_returns_to_the_board(chromium: Chromium, world: World) -> None:
         await page.fill("#password", "correct horse battery")
         await page.keyboard.press("Enter")
         await expect(page.get_by_role("heading", name="First project")).to_be_visible()
-        assert page.url == world.box.url + path
+        await expect(page).to_have_url(world.box.url + path)
 
     use(chromium, world.owner, "/", sign_in)

@@ -1,5 +1,6 @@
 import type { Ticket } from '../../../../generated/api';
 import type { Board } from './board.svelte';
+import type { CardGrid } from './board-model.svelte';
 import type { CardAction } from './card/card-actions';
 import type { Swimlanes } from './swimlanes/swimlanes.svelte';
 
@@ -54,12 +55,11 @@ export class BoardActions {
 
   /** Select the cards from the last selected one to this one, in the same lane. */
   extend(id: string | null): void {
-    const to = id === null ? undefined : this.board.find(id);
-    const from = this.#last === null ? undefined : this.board.find(this.#last);
-    if (!to || from?.lane !== to.lane) return this.toggle(id);
-    const [start, end] = [from.index, to.index].sort((one, other) => one - other) as [number, number];
-    const range = to.lane.tickets.slice(start, end + 1).map((each) => each.id);
-    this.selected = new Set([...this.selected, ...range].slice(0, MAX_SELECTED));
+    const ids = id === null ? [] : this.grid.listAround(id).tickets.map((each) => each.id);
+    const ends = [ids.indexOf(this.#last ?? ''), ids.indexOf(id ?? '')].sort((one, other) => one - other);
+    const [start, end] = ends as [number, number];
+    if (start < 0) return this.toggle(id);
+    this.selected = new Set([...this.selected, ...ids.slice(start, end + 1)].slice(0, MAX_SELECTED));
   }
 
   clear(): void {
@@ -75,10 +75,10 @@ export class BoardActions {
     }
     if (action === 'archive') this.clear();
     void import('./ticket-edits').then(
-      ({ ARCHIVE, SEND_TO_AGENT, editTickets }) =>
+      ({ ARCHIVE, editTickets, sendToAgent }) =>
         action === 'archive'
           ? editTickets(tickets, ARCHIVE, this.show)
-          : editTickets(tickets.toReversed(), SEND_TO_AGENT, this.show), // the last one sent is on top
+          : editTickets(tickets.toReversed(), sendToAgent(), this.show), // the last one sent is on top
     );
   }
 

@@ -1,3 +1,4 @@
+import { untrack } from 'svelte';
 import type { Event, Ticket } from '../../../../generated/api';
 import { changesTickets } from '../../companies/labels/company-labels.svelte';
 import { api, unwrap } from '../../core/server/client';
@@ -6,7 +7,7 @@ import { toasts } from '../../core/toasts.svelte';
 import { workspace } from '../../core/workspace.svelte';
 import { afterPaint } from '../../ui/feedback/after-paint';
 import { toQuery, type Filters } from '../list/filters';
-import { BoardModel, Lane, type Position } from './board-model.svelte';
+import { BoardModel, Lane, type CardGrid, type Position } from './board-model.svelte';
 
 const FIRST_PAGE_SIZE = 25; // fills a high screen
 const PAGE_SIZE = 100;
@@ -15,14 +16,19 @@ const DEBOUNCE_MS = 80;
 const MAX_SINGLE_REFRESHES = 20;
 
 /** A project's board: loads lanes, saves moves, and follows the events of the project. */
-export class Board extends BoardModel {
+export class Board extends BoardModel implements CardGrid {
   /** How the board was left, for Back. */
   readonly place: { left: number; focusedId: string | null } = { left: 0, focusedId: null };
   #changed = new Set<string>();
   #timer: ReturnType<typeof setTimeout> | undefined;
+  #loading: Promise<void> | undefined;
 
   /** Load the columns and a screenful of each; the rest of their first pages follows. Raises Problem. */
-  async load(): Promise<void> {
+  load(): Promise<void> {
+    return (this.#loading = this.#load());
+  }
+
+  async #load(): Promise<void> {
     const columns = await workspace.loadColumns(this.project, { fresh: true });
     const lanes = columns.map((column) => this.lane(column.id) ?? new Lane(column));
     lanes.forEach((lane, index) => (lane.column = columns[index]!));
@@ -47,10 +53,18 @@ export class Board extends BoardModel {
       lane.tickets = [...lane.tickets, ...page.items.filter((ticket) => !known.has(ticket.id))];
       lane.cursor = page.next_cursor;
     } catch (error) {
+      lane.failedCursor = lane.cursor;
       toasts.showError(error);
     } finally {
       lane.isLoading = false;
     }
+  }
+
+  /** Load the next page of each lane, up to a limit. An effect that calls it loads all. */
+  loadAll(): void {
+    for (const lane of this.lanes)
+      if (!lane.isLoading && lane.cursor !== lane.failedCursor && lane.tickets.length < MAX_LOADED)
+        untrack(() => void this.loadMore(lane));
   }
 
   /** Create a ticket at the top of a column. Raises Problem. */
@@ -74,8 +88,7 @@ export class Board extends BoardModel {
           body: { column_id: found.lane.column.id, ...this.neighbourOf(id) },
         }),
       );
-      const now = this.find(id);
-      if (now) now.lane.tickets = now.lane.tickets.with(now.index, moved);
+      this.replace(moved);
       if (from.column !== moved.column_id)
         toasts.show(`${moved.key} moved to ${moved.column}`, {
           label: 'Undo',
@@ -97,18 +110,27 @@ export class Board extends BoardModel {
       changesTickets(event, workspace.project(this.project)?.company_id)
     ) {
       void this.load().catch((error) => toasts.showError(error));
-    } else if (event.ticket_id && (event.project_id === this.project || this.find(event.ticket_id))) {
-      this.#changed.add(event.ticket_id);
-      this.#timer ??= setTimeout(() => void this.#refreshChanged(), DEBOUNCE_MS);
+    } else if (event.ticket_id) {
+      const isHere = event.project_id === this.project || this.find(event.ticket_id);
+      this.#refreshSoon([...(isHere ? [event.ticket_id] : []), ...this.ticketsBlockedBy(event.ticket_id)]);
     }
+  }
+
+  #refreshSoon(tickets: string[]): void {
+    if (tickets.length === 0) return;
+    tickets.forEach((id) => this.#changed.add(id));
+    this.#timer ??= setTimeout(() => void this.#refreshChanged(), DEBOUNCE_MS);
   }
 
   async #refreshChanged(): Promise<void> {
     this.#timer = undefined;
+    await this.#loading?.catch(() => undefined); // what is being loaded may be older than the event
     const ids = [...this.#changed];
     this.#changed.clear();
     if (ids.length > MAX_SINGLE_REFRESHES) return this.load().catch((error) => toasts.showError(error));
-    await Promise.all(ids.map((id) => this.#refreshTicket(id).catch((error) => toasts.showError(error))));
+    const results = await Promise.allSettled(ids.map((id) => this.#refreshTicket(id)));
+    const failed = results.find((each) => each.status === 'rejected'); // offline, all of them fail
+    if (failed) toasts.showError(failed.reason);
   }
 
   async #refreshTicket(id: string): Promise<void> {
@@ -119,6 +141,7 @@ export class Board extends BoardModel {
       if (ticket.project_id !== this.project) return this.remove(id);
       const before = this.find(id)?.ticket.position;
       this.show(ticket);
+      this.#refreshSoon(this.ticketsNewlyBlockedBy(ticket));
       // a move can change the positions of other tickets in the lane
       const now = this.find(id);
       if (now && now.ticket.position !== before) await this.#refreshLane(now.lane);

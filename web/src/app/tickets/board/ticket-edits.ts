@@ -6,6 +6,8 @@ import { formatDay } from '../../ui/display/dates';
 import { formatCount } from '../../ui/display/format';
 import { PRIORITIES } from '../../../shared/ui/PriorityIcon.svelte';
 
+type Page = { items: Ticket[]; next_cursor: string | null };
+
 /** A change of tickets: what to call for each, how to take it back, and what the message says. */
 interface Edit {
   done: string;
@@ -15,13 +17,42 @@ interface Edit {
 
 const at = (ticket: Ticket) => ({ path: { ticket_id: ticket.id } });
 
-const patch = (ticket: Ticket, body: { priority?: Priority; labels?: string[]; due_on?: string | null }) =>
+export const patch = (
+  ticket: Ticket,
+  body: { priority?: Priority; labels?: string[]; due_on?: string | null },
+) =>
   unwrap(api.PATCH('/tickets/{ticket_id}', { params: { ...at(ticket), header: { 'If-Match': '*' } }, body }));
 
-const move = (ticket: Ticket, column: string | null) =>
-  unwrap(api.POST('/tickets/{ticket_id}/move', { params: at(ticket), body: { column_id: column! } }));
+const move = (ticket: Ticket, column: string | null, before?: string) =>
+  unwrap(api.POST('/tickets/{ticket_id}/move', { params: at(ticket), body: { column_id: column!, before } }));
 
-const assign = (ticket: Ticket, user: string, isAssigned: boolean) => {
+/** Move a ticket back to its place. `restored`: the positions that other tickets had when it was there. */
+async function moveBack(ticket: Ticket, restored: Map<string, number>): Promise<Ticket> {
+  const next = await findNext(ticket, restored);
+  restored.set(ticket.id, ticket.position);
+  return move(ticket, ticket.column_id, next);
+}
+
+/** Find the ticket that now follows the place where a ticket was; none at the end of the column. */
+async function findNext(
+  { id, project_id, column_id, position }: Ticket,
+  restored: Map<string, number>,
+): Promise<string | undefined> {
+  const column = { project_id, column_id: [column_id!], sort: 'position' as const, limit: 100 };
+  let cursor: string | null = null;
+  do {
+    const query: typeof column & { cursor?: string } = { ...column, cursor: cursor ?? undefined };
+    const page: Page = await unwrap(api.GET('/tickets', { params: { query } }));
+    const next = page.items.find(
+      (each) => each.id !== id && (restored.get(each.id) ?? each.position) > position,
+    );
+    if (next) return next.id;
+    cursor = page.next_cursor;
+  } while (cursor !== null);
+  return undefined;
+}
+
+export const assign = (ticket: Ticket, user: string, isAssigned: boolean) => {
   const params = { path: { ticket_id: ticket.id, user_id: user } };
   return unwrap(
     isAssigned
@@ -59,10 +90,11 @@ export function editDueDate(day: string | null): Edit {
 }
 
 export function editColumn(column: Column): Edit {
+  const restored = new Map<string, number>();
   return {
     done: `moved to ${column.name}`,
     run: (ticket) => move(ticket, column.id),
-    revert: (before) => move(before, before.column_id),
+    revert: (before) => moveBack(before, restored),
   };
 }
 
@@ -85,14 +117,18 @@ export const ARCHIVE: Edit = {
   revert: (before) => unwrap(api.POST('/tickets/{ticket_id}/restore', { params: at(before) })),
 };
 
-export const SEND_TO_AGENT: Edit = {
-  done: 'sent to agents',
-  run: (ticket) => unwrap(api.POST('/tickets/{ticket_id}/send-to-agent', { params: at(ticket) })),
-  revert: async (before) => {
-    const now = await patch(before, { labels: before.labels });
-    return now.column_id === before.column_id ? now : move(before, before.column_id);
-  },
-};
+export function sendToAgent(): Edit {
+  const restored = new Map<string, number>();
+  return {
+    done: 'sent to agents',
+    run: (ticket) => unwrap(api.POST('/tickets/{ticket_id}/send-to-agent', { params: at(ticket) })),
+    revert: async (before) => {
+      const now = await patch(before, { labels: before.labels });
+      const isBack = now.column_id === before.column_id && now.position === before.position;
+      return isBack ? now : moveBack(before, restored);
+    },
+  };
+}
 
 /** Change tickets one after the other, so that moved ones keep their order. */
 export async function editTickets(
