@@ -126,15 +126,31 @@ describe('selection', () => {
     expect(table.isAllSelected).toBe(true);
   });
 
-  test('loading again clears it, loading more does not', async () => {
+  test('a changed ticket is shown as it is now, before all are loaded again', async () => {
+    vi.useFakeTimers();
+    respond(['a', 'b']);
+    await table.load();
+    table.select('b', true);
+    respond(['b', 'a']);
+    table.update({ ...ticket('b'), priority: 'urgent' });
+    expect(table.selectedTickets.map(({ priority }) => priority)).toEqual(['urgent']);
+    expect(GET).toHaveBeenCalledTimes(1);
+    await vi.runAllTimersAsync();
+    vi.useRealTimers();
+    expect(ids()).toEqual(['b', 'a']);
+    expect([...table.selected]).toEqual(['b']);
+  });
+
+  test('loading again keeps what is still listed, and so does loading more', async () => {
     respond(['a'], 'next');
     await table.load();
     table.selectAll();
     respond(['b']);
     await table.groups![0]!.list.load();
     expect([...table.selected]).toEqual(['a']);
-    respond(['a']);
+    table.select('b', true);
+    respond(['b', 'c']);
     await table.load();
-    expect(table.selected.size).toBe(0);
+    expect([...table.selected]).toEqual(['b']);
   });
 });

@@ -17,6 +17,11 @@ export class TicketList {
     this.#query = query;
   }
 
+  /** Show a listed ticket as it is now. */
+  replace(ticket: Ticket): void {
+    this.tickets = this.tickets?.map((each) => (each.id === ticket.id ? ticket : each)) ?? null;
+  }
+
   /** Load the first page, or the next one. */
   async load(): Promise<void> {
     const cursor = this.#cursor;

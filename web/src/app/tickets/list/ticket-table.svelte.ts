@@ -5,6 +5,7 @@ import { TicketList } from './ticket-list.svelte';
 
 const PAGE_SIZE = 50;
 const GROUP_SIZE = 20;
+const DEBOUNCE_MS = 150;
 export const MAX_SELECTED = 50; // the limit of a bulk call
 export const USUAL_SORT: Sort = '-updated';
 
@@ -24,6 +25,7 @@ export class TicketTable {
   /** Whether tickets have changed since they were loaded. */
   isStale = $state(false);
   #latest = 0;
+  #timer: ReturnType<typeof setTimeout> | undefined;
   readonly #scope: { project_id: string; status: Status };
   readonly #filters: Filters;
 
@@ -68,10 +70,18 @@ export class TicketTable {
       if (failed) throw failed.list.error;
       this.groups = groups;
       this.isStale = false;
-      this.clearSelection();
+      const listed = this.#listIds();
+      this.selected = new Set([...this.selected].filter((id) => listed.includes(id)));
     } catch (problem) {
       if (run === this.#latest) this.error = problem;
     }
+  }
+
+  /** Show a ticket as it is now, and load all again when no more of them are changed, in their order and groups. */
+  update(ticket: Ticket): void {
+    this.groups?.forEach(({ list }) => list.replace(ticket));
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => void this.load(), DEBOUNCE_MS);
   }
 
   select(id: string, isSelected: boolean): void {
@@ -96,9 +106,13 @@ export class TicketTable {
   }
 }
 
-/** The order after a click on the head of a column: the most important first, then reversed. */
-export function reverseSort(sort: Sort, field: 'created' | 'updated' | 'priority' | 'due'): Sort {
-  const first: Sort = field === 'due' ? 'due' : `-${field}`;
-  const second: Sort = field === 'due' ? '-due' : field;
+/** What the heads of a table's columns sort by. */
+export type SortField = 'title' | 'created' | 'updated' | 'priority' | 'due';
+
+/** The order after a click on the head of a column: what people look for first on top, then reversed. */
+export function reverseSort(sort: Sort, field: SortField): Sort {
+  const rises = field === 'due' || field === 'title';
+  const first: Sort = rises ? field : `-${field}`;
+  const second: Sort = rises ? `-${field}` : field;
   return sort === first ? second : first;
 }
