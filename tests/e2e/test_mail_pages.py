@@ -33,7 +33,7 @@ def test_email_notifications_are_enabled_confirmed_and_stopped(chromium: Chromiu
                 return lambda: len(mail_server.to(email)) >= count
 
             async def want(page: Page) -> None:
-                watch = await open_as(page, world.owner, "/settings/profile")
+                watch = await open_as(page, world.owner, "/settings/notifications")
                 switch = page.get_by_role("switch", name=SWITCH)
                 await expect(switch).not_to_be_checked()
                 await switch.click()
@@ -73,7 +73,7 @@ def test_invalid_email_link_shows_an_error(chromium: Chromium, world: World) -> 
 
 def test_profile_reports_that_the_server_sends_no_email(chromium: Chromium, world: World) -> None:
     async def visit(page: Page) -> None:
-        watch = await open_as(page, world.owner, "/settings/profile")
+        watch = await open_as(page, world.owner, "/settings/notifications")
         await page.get_by_text("This server sends no email").wait_for()
         await expect(page.get_by_role("switch", name=SWITCH)).to_have_count(0)
         watch.assert_clean(world.box)

@@ -123,6 +123,10 @@ def test_marking_one_and_all_as_read(world: World) -> None:
     assert ok(bob.web.post(f"/notifications/{newest}/read")) == {"unread": 2}
     assert [each["read"] for each in ok(bob.web.get("/notifications"))["items"]] == [True, False, False]
     assert len(list_notifications(bob, unread="true")) == 2
+    done = ok(bob.web.get("/notifications", params={"read": "true"}))["items"]
+    assert [each["id"] for each in done] == [newest]
+    both = bob.web.get("/notifications", params={"read": "true", "unread": "true"})
+    assert expect_error(both, 400, "invalid_request")["errors"][0]["field"] == "read"
     expect_error(world.owner.web.post(f"/notifications/{newest}/read"), 404, "not_found")
     assert ok(bob.web.post("/notifications/read")) == {"unread": 0}
     assert list_notifications(bob, unread="true") == []

@@ -52,7 +52,7 @@ def compose_message(email: MessageToSend, relay: EmailServer, public_url: str, n
         "entries": entries,
         "more": email.more,
         "address": f"{public_url}/tickets/{email.ticket_id}",
-        "settings": f"{public_url}/settings/profile",
+        "settings": f"{public_url}/settings/notifications",
         "preferences": preferences,
     }
     message.set_content(_render("notification.txt", **values))

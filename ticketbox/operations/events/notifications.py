@@ -30,6 +30,7 @@ class ListNotifications(msgspec.Struct, forbid_unknown_fields=True, frozen=True)
     """Which of the caller's notifications to return."""
 
     unread: Annotated[bool, Meta(description="Return only unread notifications.")] = False
+    read: Annotated[bool, Meta(description="Return only notifications that are read.")] = False
     snoozed: Annotated[bool, Meta(description="Return only snoozed notifications, which others don't include.")] = False
     limit: Limit = 50
     cursor: Cursor | None = None
@@ -41,10 +42,11 @@ def list_notifications(tx: Read, actor: Actor, args: ListNotifications) -> Page[
 
     A notification that was snoozed is as new as the end of its snooze.
     """
-    after = decode_cursor(actor, args, 2)
-    entries = notifications.list_notifications(
-        tx, actor.viewer, after, args.limit + 1, unread=args.unread, snoozed=args.snoozed
-    )
+    if args.read and args.unread:
+        raise InvalidField("read", "can't be combined with `unread`")
+    read = None if args.read == args.unread else args.read
+    after = decode_cursor(actor, args, tuple[int, int])
+    entries = notifications.list_notifications(tx, actor.viewer, after, args.limit + 1, read=read, snoozed=args.snoozed)
     return build_page(actor, args, entries)
 
 

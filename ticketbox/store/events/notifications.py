@@ -85,17 +85,19 @@ AND n.shown_at > :since AND (n.shown_at, n.id) < (:shown, :before) ORDER BY n.sh
 """
 SELECT_NOTIFICATIONS = f"{_SELECT_NOTIFICATION} {_IN_ORDER}"
 SELECT_UNREAD_NOTIFICATIONS = f"{_SELECT_NOTIFICATION} AND n.read_at IS NULL {_IN_ORDER}"
+SELECT_READ_NOTIFICATIONS = f"{_SELECT_NOTIFICATION} AND n.read_at IS NOT NULL {_IN_ORDER}"
 _ALWAYS = 2**62
 
 
 def list_notifications(
-    tx: Read, viewer: Viewer, after: tuple[int, ...] | None, limit: int, *, unread: bool, snoozed: bool
+    tx: Read, viewer: Viewer, after: tuple[int, ...] | None, limit: int, *, read: bool | None, snoozed: bool
 ) -> list[tuple[tuple[int, int], Notification]]:
     """List the viewer's notifications of tickets that they can still see, the last shown first, with their positions.
 
-    Those that are snoozed are listed only alone.
+    Those that are snoozed are listed only alone. `read` chooses those that are read, or that aren't; None is both.
     """
-    sql = SELECT_UNREAD_NOTIFICATIONS if unread else SELECT_NOTIFICATIONS
+    by_state = {None: SELECT_NOTIFICATIONS, True: SELECT_READ_NOTIFICATIONS, False: SELECT_UNREAD_NOTIFICATIONS}
+    sql = by_state[read]
     shown, before = after or (_ALWAYS if snoozed else tx.now, _ALWAYS)
     bounds = {"since": tx.now if snoozed else -1, "shown": shown, "before": before, "limit": limit}
     rows = [_NotificationRow._make(row) for row in tx.fetch_all(sql, {**viewer, **bounds})]

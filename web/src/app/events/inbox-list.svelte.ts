@@ -18,6 +18,7 @@ export class InboxList {
   error = $state.raw<unknown>(null);
   readonly isUnreadOnly: boolean;
   readonly isSnoozed: boolean;
+  readonly isDone: boolean;
   #cursor = $state<string | null>(null);
 
   readonly hasMore = $derived(this.#cursor !== null);
@@ -31,9 +32,10 @@ export class InboxList {
   /** In the order of the page. */
   readonly groups = $derived(this.sections.flatMap(({ groups }) => groups));
 
-  constructor(show: 'all' | 'unread' | 'snoozed') {
+  constructor(show: 'all' | 'unread' | 'snoozed' | 'done') {
     this.isUnreadOnly = show === 'unread';
     this.isSnoozed = show === 'snoozed';
+    this.isDone = show === 'done';
   }
 
   /** The question that an agent asks on a ticket, and waits for the answer. */
@@ -49,6 +51,7 @@ export class InboxList {
       cursor,
       unread: this.isUnreadOnly || undefined,
       snoozed: this.isSnoozed || undefined,
+      read: this.isDone || undefined,
     };
     try {
       const page = await unwrap(api.GET('/notifications', { params: { query } }));

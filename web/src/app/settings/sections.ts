@@ -1,3 +1,4 @@
+import Bell from '@lucide/svelte/icons/bell';
 import Blocks from '@lucide/svelte/icons/blocks';
 import Bot from '@lucide/svelte/icons/bot';
 import Gauge from '@lucide/svelte/icons/gauge';
@@ -27,6 +28,7 @@ export interface Section {
 /** The sections of a person's settings, at `/settings/ID`. */
 export const ACCOUNT_SECTIONS: Section[] = [
   { id: 'profile', label: 'Profile', icon: User },
+  { id: 'notifications', label: 'Notifications', icon: Bell },
   { id: 'tokens', label: 'Agents and tokens', icon: Plug },
   { id: 'apps', label: 'Connected apps', icon: Blocks },
   { id: 'extension', label: 'Browser extension', icon: Puzzle },
