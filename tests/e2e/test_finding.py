@@ -1,13 +1,15 @@
 """Finding in a real browser: the palette, the search page, the help sheet and the inbox."""
 
+import asyncio
 import re
 
 import pytest
-from playwright.async_api import Locator, Page, expect
+from playwright.async_api import Locator, Page, Route, expect
 
 from tests.docs.pages import ROOT, table, words
 from tests.e2e.app import EVERY, Looks, assert_accessible, assert_fits, use
 from tests.e2e.browser import Chromium
+from tests.e2e.webapp import open_as
 from tests.support.operation_cases import make_capture
 from tests.support.server import World, ok
 
@@ -50,6 +52,7 @@ def test_the_palette_finds_tickets_projects_and_commands(chromium: Chromium, wor
         await expect(page.get_by_label("Title")).to_have_value("Nothing is like this")
         await page.keyboard.press("Escape")
         await ask(page, "first pro")
+        await expect(page.get_by_role("option", selected=True)).to_contain_text("First project")
         await page.keyboard.press("Enter")
         await expect(page).to_have_url(f"{world.box.url}/projects/{world.project}")
         await ask(page, "archive")
@@ -93,8 +96,11 @@ def test_search_page_highlights_matches(chromium: Chromium, world: World, looks:
         await page.get_by_role("combobox", name="Search query").fill("gone")
         await page.keyboard.press("Enter")
         await expect(page.get_by_text("No results")).to_be_visible()
-        await page.get_by_label("Status").select_option("archived")
+        await page.get_by_role("group", name="Status").get_by_role("link", name="Archived").click()
         await expect(page.get_by_role("link", name="Gone for now")).to_be_visible()
+        async with page.expect_download() as downloading:
+            await page.get_by_role("button", name="Download CSV").click()
+        assert "Gone for now,archived" in (await (await downloading.value).path()).read_text()
         await page.get_by_role("combobox", name="Search query").fill("labl:ui")
         await page.keyboard.press("Enter")
         await expect(page.get_by_text("did you mean label:?")).to_be_visible()
@@ -125,7 +131,7 @@ def test_excerpts_show_no_markdown_markup(chromium: Chromium, world: World) -> N
         await page.get_by_role("link", name="Ticket 0").wait_for()
         for number, (whole, marked) in enumerate(shown.values()):
             excerpt = page.get_by_role("listitem").filter(has_text=f"Ticket {number}").locator(".excerpt")
-            assert await excerpt.locator("mark").all_inner_texts() == marked
+            await expect(excerpt.locator("mark")).to_have_text(marked)
             said = await excerpt.inner_text()
             assert said == whole if whole else not set(said) & set("*[]()"), said
 
@@ -155,6 +161,7 @@ def test_the_search_page_completes_filters_and_their_values(chromium: Chromium, 
         await field.press_sequentially("-assignee:bo")
         await expect(options).to_contain_text(["Bob"])
         await page.keyboard.press("Enter")
+        await expect(field).to_have_value("pay priority:high -assignee:Bob ")
         await field.press_sequentially("label:out")
         await options.get_by_text("check out").click()
         await expect(field).to_have_value('pay priority:high -assignee:Bob label:"check out" ')
@@ -166,7 +173,9 @@ def test_the_search_page_completes_filters_and_their_values(chromium: Chromium, 
         await page.keyboard.press("Escape")
         for _ in "project:":
             await page.keyboard.press("Backspace")
+        await expect(field).to_have_value('pay priority:high -assignee:Bob label:"check out" ')
         await page.keyboard.press("Escape")
+        await expect(options).to_have_count(0)
         await page.keyboard.press("Enter")
         await expect(page.get_by_text("No results")).to_be_visible()  # "pay" is no whole word
         await field.fill('payment priority:high -assignee:Bob label:"check out"')
@@ -267,19 +276,20 @@ def test_shortcut_help_matches_the_documentation(chromium: Chromium, world: Worl
     async def list_keys(page: Page) -> set[str]:
         await page.keyboard.press("?")
         await expect(page.get_by_text("Go to inbox")).to_be_visible()
-        keys = await page.get_by_role("dialog").locator("dl").first.locator("dt").all()
+        keys = await page.get_by_role("dialog").locator("h3:not(:has-text('On the board')) + dl dt").all()
         result = {
             " ".join([(await key.inner_text()).lower() for key in await each.locator("kbd").all()]) for each in keys
         }
         await assert_accessible(page)
         await page.keyboard.press("Escape")
+        await expect(page.get_by_role("dialog")).to_have_count(0)  # which keeps the next keys to itself
         return result
 
     async def ask_for_help(page: Page) -> None:
         await expect(page.get_by_role("heading", name="Look at this")).to_be_visible()
         assert await list_keys(page) == keys_in_docs("ticket")
         await page.goto(f"{world.box.url}/projects/{world.project}")
-        await expect(page.get_by_role("heading", name="First project")).to_be_visible()
+        await expect(page.get_by_role("link", name="Look at this")).to_be_visible()
         assert await list_keys(page) == keys_in_docs("board")
         await page.keyboard.press("g")
         await page.keyboard.press("i")
@@ -296,7 +306,6 @@ def test_mention_appears_in_the_inbox_on_another_page(chromium: Chromium, world:
 
     async def hear(page: Page) -> None:
         await expect(page.get_by_role("heading", level=1)).to_be_visible()
-        await page.wait_for_timeout(300)
         ok(world.api.post(f"/tickets/{ticket['id']}/comments", json={"body": "@Bob what do you think?"}))
         navigation = page.get_by_role("navigation", name="Tabs" if looks.size["width"] < 700 else "Main")
         link = navigation.get_by_role("link", name="Inbox")
@@ -305,9 +314,11 @@ def test_mention_appears_in_the_inbox_on_another_page(chromium: Chromium, world:
         item = page.locator("li", has=page.locator("[data-row]"))
         await expect(item).to_contain_text(re.compile(r"^\s*a token\s*via the API for Ann mentioned you"))
         await expect(item).to_contain_text("@Bob what do you think?")
+        await expect(item.locator("[data-kind=mention]")).to_be_visible()
         # another notification about the same ticket joins it
         ok(world.api.post(f"/tickets/{ticket['id']}/comments", json={"body": "**Well?**"}))
         await expect(item).to_contain_text("+1")
+        await expect(item.locator("[data-kind=reply]")).to_be_visible()
         await expect(item).to_contain_text("Well?")
         await expect(item).not_to_contain_text("**")
         await assert_accessible(page)
@@ -330,7 +341,14 @@ def test_mention_appears_in_the_inbox_on_another_page(chromium: Chromium, world:
         await expect(item).to_be_visible()
         await page.get_by_role("button", name="Mark all as read").click()
         await expect(page.get_by_role("button", name="Mark all as read")).to_have_count(0)
-        await page.get_by_role("link", name="Unread", exact=True).click()
+        await page.get_by_role("link", name="Done", exact=True).click()
+        await expect(page).to_have_url(re.compile(r"show=done$"))
+        await expect(item).to_be_visible()
+        await assert_fits(page)
+        if looks.size["width"] < 700:
+            await page.goto(f"{world.box.url}/inbox?show=unread")
+        else:
+            await page.get_by_role("link", name="Unread", exact=True).click()
         await expect(page.get_by_role("heading", name="No unread notifications")).to_be_visible()
         await page.go_back()
         await expect(item).to_be_visible()
@@ -345,7 +363,6 @@ def test_board_shows_changes_of_others(chromium: Chromium, world: World) -> None
 
     async def watch(page: Page) -> None:
         await expect(page.get_by_role("link", name="Moved by an agent")).to_be_visible()
-        await page.wait_for_timeout(300)
         ok(world.api.post(f"/tickets/{ticket['id']}/move", json={"column_id": world.columns[2]}))
         await expect(page.get_by_role("region", name="Done").locator("[data-ticket]")).to_have_count(1)
         world.ticket("New from an agent")
@@ -354,6 +371,27 @@ def test_board_shows_changes_of_others(chromium: Chromium, world: World) -> None
         await expect(page.get_by_role("link", name="Moved by an agent")).to_have_count(0)
 
     use(chromium, world.owner, f"/projects/{world.project}", watch)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("path", ["/projects/{project}", "/tickets/{ticket}"])
+def test_change_between_loading_and_the_event_stream_is_shown(chromium: Chromium, world: World, path: str) -> None:
+    ticket = world.ticket("Look at this")["id"]
+    may_open = asyncio.Event()
+
+    async def hold(route: Route) -> None:
+        await may_open.wait()
+        await route.continue_()
+
+    async def look(page: Page) -> None:
+        await page.route("**/events/stream?*", hold)
+        await page.reload()
+        await expect(page.get_by_text("Look at this").first).to_be_visible()
+        ok(world.api.patch(f"/tickets/{ticket}", json={"title": "Look at that"}))
+        may_open.set()
+        await expect(page.get_by_text("Look at that").first).to_be_visible()
+
+    use(chromium, world.owner, path.format(project=world.project, ticket=ticket), look)
 
 
 @pytest.mark.long
@@ -386,3 +424,31 @@ def test_a_ticket_is_muted_from_its_page(chromium: Chromium, world: World) -> No
 
     use(chromium, world.owner, f"/tickets/{ticket}", mute)
     assert ok(world.owner.web.get("/mutes"))["ticket_ids"] == [ticket]
+
+
+@pytest.mark.long
+def test_what_is_typed_while_the_palette_loads_is_in_it(chromium: Chromium, world: World) -> None:
+    """Also `c`, which creates a ticket elsewhere."""
+
+    async def look(page: Page) -> None:
+        asked, answered = asyncio.Event(), asyncio.Event()
+
+        async def hold(route: Route) -> None:
+            asked.set()
+            await answered.wait()
+            await route.continue_()
+
+        await page.route(re.compile(r"/assets/Palette-[^/]*\.js$"), hold)
+        await open_as(page, world.owner, "/")
+        await page.get_by_role("region", name="To do").wait_for()
+        await page.keyboard.press("ControlOrMeta+k")
+        await asked.wait()
+        await page.keyboard.type("car")
+        answered.set()
+        field = page.get_by_role("combobox", name="Search tickets, or type a command")
+        await expect(field).to_be_focused()
+        await page.keyboard.type("t")
+        await expect(field).to_have_value("cart")
+        await expect(page.get_by_role("dialog")).to_have_count(1)
+
+    chromium.visit(look)

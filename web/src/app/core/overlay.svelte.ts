@@ -3,6 +3,8 @@ class Overlay {
   open = $state<'palette' | 'help' | 'new-ticket' | null>(null);
   /** The title that the new-ticket dialog begins with. */
   title = '';
+  /** What is typed into the palette. */
+  query = $state('');
 
   createTicket(title = ''): void {
     this.title = title;
@@ -12,7 +14,20 @@ class Overlay {
   close = (): void => {
     this.open = null;
     this.title = '';
+    this.query = '';
   };
+
+  /** Keep a key that is typed into the palette while it is loaded. */
+  keepTyped(event: KeyboardEvent): void {
+    const isCharacter = event.key.length === 1 && !event.ctrlKey && !event.metaKey && !event.altKey;
+    if (this.open !== 'palette' || !isCharacter || isInDialog(event.target)) return;
+    event.preventDefault();
+    this.query += event.key;
+  }
+}
+
+function isInDialog(target: EventTarget | null): boolean {
+  return target instanceof Element && target.closest('[role=dialog] input') !== null;
 }
 
 export const overlay = new Overlay();

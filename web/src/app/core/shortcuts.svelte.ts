@@ -5,6 +5,8 @@ export interface Shortcut {
   /** `c`, `?`, `Space`, `mod+k` (Cmd on a Mac, Ctrl elsewhere), or a sequence: `g b`. */
   keys: string;
   label: string;
+  /** Whether it works on every page. */
+  isGlobal?: boolean;
   run: () => void;
 }
 
@@ -71,7 +73,7 @@ export function addShortcut(keys: string, label: string, run: () => void): () =>
 
 /** Register a shortcut that works on every page, unless the page has one with the same keys. */
 export function addShellShortcut(keys: string, label: string, run: () => void): () => void {
-  return registry.addToShell({ keys, label, run });
+  return registry.addToShell({ keys, label, isGlobal: true, run });
 }
 
 function isTyping(target: EventTarget | null): boolean {
