@@ -6,7 +6,7 @@ import re
 import pytest
 from playwright.async_api import Page, Route, ViewportSize, expect
 
-from tests.e2e.app import PHONE, SIZES
+from tests.e2e.app import PHONE, SIZES, expect_value
 from tests.e2e.browser import Chromium
 from tests.e2e.webapp import disable_form_validation, expect_message, field_error, open_as
 from tests.support.oauth_app import App
@@ -122,10 +122,10 @@ def test_sign_out_ends_the_session_and_sign_in_returns_to_the_page(
         await page.goto(f"{world.box.url}/settings/tokens?new")
         await page.get_by_label("mail address").fill(world.owner.email)
         await page.get_by_label("Password").fill("wrong password")
-        await page.get_by_role("button", name="Sign in").click()
+        await page.get_by_role("button", name="Sign in", exact=True).click()
         await expect(page.get_by_role("alert")).to_contain_text("wrong", use_inner_text=True)
         await page.get_by_label("Password").fill(PASSWORD)
-        await page.get_by_role("button", name="Sign in").click()
+        await page.get_by_role("button", name="Sign in", exact=True).click()
         await page.wait_for_url("**/settings/tokens?new")
         await page.get_by_role("heading", name="New API token").wait_for()
         watch.assert_clean(world.box)
@@ -137,10 +137,10 @@ def test_sign_out_ends_the_session_and_sign_in_returns_to_the_page(
 def test_expired_session_redirects_to_sign_in(chromium: Chromium, world: World) -> None:
     async def visit(page: Page) -> None:
         await open_as(page, world.owner, "/settings/profile")
-        await page.get_by_role("heading", name="Profile").wait_for()
+        await page.wait_for_load_state("networkidle")  # or what the page still loads redirects first
         await page.context.clear_cookies()
-        await page.get_by_role("link", name="Agents and tokens").press("Enter")
-        await page.wait_for_url("**/signin?next=%2Fsettings%2Ftokens")
+        await page.get_by_role("link", name="Agents and tokens").click()
+        await expect(page).to_have_url(re.compile(r"/signin\?next=%2Fsettings%2Ftokens$"))
 
     chromium.visit(visit)
 
@@ -167,25 +167,30 @@ def test_a_connected_app_is_disconnected(chromium: Chromium, world: World) -> No
 
 @pytest.mark.long
 def test_theme_is_selected_and_saved(chromium: Chromium, world: World) -> None:
-    async def ground(page: Page) -> float:
-        """The lightness in percent: the browser gives colours in OKLCH as `lab(98.3 -0.07 0.76)`."""
-        colour = await page.evaluate("() => getComputedStyle(document.documentElement).backgroundColor")
-        return float(colour[4:].split()[0])
+    async def expect_ground(page: Page, scheme: str) -> None:
+        """Wait for the lightness in percent: the browser gives colours in OKLCH as `lab(98.3 -0.07 0.76)`."""
+
+        async def read() -> str:
+            colour = await page.evaluate("() => getComputedStyle(document.documentElement).backgroundColor")
+            lightness = float(colour[4:].split()[0])
+            return "light" if lightness > 90 else "dark" if lightness < 20 else colour
+
+        await expect_value(read, scheme)
 
     async def visit(page: Page) -> None:
         await open_as(page, world.owner, "/settings/appearance")
         system = page.get_by_role("radio", name="System")
         await expect(system).to_be_checked()
-        assert await ground(page) > 90
+        await expect_ground(page, "light")
         await system.press("ArrowDown")
         await page.get_by_role("radio", name="Light").press("ArrowDown")
         await expect(page.get_by_role("radio", name="Dark")).to_be_checked()
-        assert await ground(page) < 20
+        await expect_ground(page, "dark")
         await page.reload()
         await expect(page.get_by_role("radio", name="Dark")).to_be_checked()
-        assert await ground(page) < 20
+        await expect_ground(page, "dark")
         await page.get_by_role("radio", name="System").check()
-        assert await ground(page) > 90
+        await expect_ground(page, "light")
 
     chromium.visit(visit, color_scheme="light")
 
@@ -226,7 +231,7 @@ def test_menu_closed_before_its_content_loads_stays_closed(chromium: Chromium, w
         await page.keyboard.press("Escape")
         async with page.expect_response("**/MenuContent*.js"):
             closed.set()
-        await page.get_by_role("link", name="Appearance").click(timeout=3_000)
+        await page.get_by_role("link", name="Appearance").click()
         await expect(page.get_by_role("menu")).to_have_count(0)
 
     chromium.visit(visit)
@@ -240,14 +245,14 @@ def test_page_is_clickable_after_a_menu_closes(chromium: Chromium, world: World)
         await menu.click()
         await page.get_by_role("menu").wait_for()
         await page.keyboard.press("Escape")
-        await page.get_by_role("link", name="Appearance").click(timeout=3_000)
+        await page.get_by_role("link", name="Appearance").click()
         await menu.click()
         await page.get_by_role("menuitem", name="Connect agent").click()
-        await page.get_by_role("button", name="Cancel").click(timeout=3_000)
-        await page.get_by_role("button", name="Ann's company").click(timeout=3_000)
+        await page.get_by_role("button", name="Cancel").click()
+        await page.get_by_role("button", name="Ann's company").click()
         await page.get_by_role("menuitem", name="Invite people").click()
-        await page.get_by_role("button", name="Cancel").click(timeout=3_000)
-        await page.get_by_role("link", name="Members", exact=True).click(timeout=3_000)
+        await page.get_by_role("button", name="Cancel").click()
+        await page.get_by_role("link", name="Members", exact=True).click()
         await page.get_by_role("heading", name="Members").wait_for()
 
     chromium.visit(visit)

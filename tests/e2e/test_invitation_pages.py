@@ -1,9 +1,11 @@
 """Invitations: made in the company's settings, opened by somebody new and by somebody signed in."""
 
+import re
+
 import pytest
 from playwright.async_api import Page, ViewportSize, expect
 
-from tests.e2e.app import SIZES
+from tests.e2e.app import SIZES, find_still_box
 from tests.e2e.browser import Chromium
 from tests.e2e.test_pages import Watch
 from tests.e2e.webapp import disable_form_validation, expect_message, field_error, open_as
@@ -83,12 +85,12 @@ def test_user_with_an_account_signs_in_and_joins(chromium: Chromium, world: Worl
         await page.get_by_label("Email address").fill(bob.email)
         await page.get_by_label("Password").fill(PASSWORD)
         await page.get_by_role("button", name="Create account and join").click()
-        alert = await page.get_by_role("alert").inner_text()
-        assert "an account with this email address already exists" in alert.lower()
+        words = re.compile("an account with this email address already exists", re.IGNORECASE)
+        await expect(page.get_by_role("alert")).to_contain_text(words)
         await page.get_by_role("link", name="Sign in to join").click()
         await page.get_by_label("mail address").fill(bob.email)
         await page.get_by_label("Password").fill(PASSWORD)
-        await page.get_by_role("button", name="Sign in").click()
+        await page.get_by_role("button", name="Sign in", exact=True).click()
         await page.get_by_role("button", name="Join").click()
         await page.wait_for_url("**/projects/proj_*")
 
@@ -103,8 +105,7 @@ def test_invitation_for_another_address_is_refused(chromium: Chromium, world: Wo
         await open_as(page, bob, path)
         await page.get_by_text("This invitation is for eve@example.org.").wait_for()
         await page.get_by_role("button", name="Join").click()
-        alert = await page.get_by_role("alert").inner_text()
-        assert alert == "This invitation is for another email address."
+        await expect(page.get_by_role("alert")).to_have_text("This invitation is for another email address.")
 
     chromium.visit(visit)
 
@@ -128,3 +129,30 @@ def test_withdrawn_invitation_is_invalid(chromium: Chromium, world: World) -> No
         await page.get_by_role("heading", name="This invitation is no longer valid").wait_for()
 
     chromium.visit(visit)
+
+
+@pytest.mark.long
+@SIZES
+def test_invitation_looks_like_the_page_for_signing_in(chromium: Chromium, world: World, size: ViewportSize) -> None:
+    link = f"{world.box.url}/invitations/{create_invitation(world)['secret']}"
+
+    async def compare(page: Page) -> None:
+        measured = []
+        for address, button in ((f"{world.box.url}/signin", "Sign in"), (link, "Create account and join")):
+            await page.goto(address)
+            submit = page.get_by_role("button", name=button, exact=True)
+            await find_still_box(submit)
+            look = "element => { const {x, y, width} = element.getBoundingClientRect(); return [x, y, width] }"
+            card = page.locator("main .card, main > section")
+            heading = page.get_by_role("heading", level=1)
+            measured.append(
+                [
+                    await card.evaluate(look),
+                    (await heading.evaluate(look))[:2],
+                    await heading.evaluate("element => getComputedStyle(element).font"),
+                    (await submit.evaluate(look))[::2],
+                ]
+            )
+        assert measured[0] == measured[1]
+
+    chromium.visit(compare, viewport=size)

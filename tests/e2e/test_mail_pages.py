@@ -71,7 +71,7 @@ def test_invalid_email_link_shows_an_error(chromium: Chromium, world: World) -> 
     chromium.visit(visit)
 
 
-def test_profile_reports_that_the_server_sends_no_email(chromium: Chromium, world: World) -> None:
+def test_settings_report_that_the_server_sends_no_email(chromium: Chromium, world: World) -> None:
     async def visit(page: Page) -> None:
         watch = await open_as(page, world.owner, "/settings/notifications")
         await page.get_by_text("This server sends no email").wait_for()

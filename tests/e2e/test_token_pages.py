@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 import shlex
 import shutil
 import subprocess
@@ -12,7 +13,7 @@ import httpx
 import pytest
 from playwright.async_api import Page, ViewportSize, expect
 
-from tests.e2e.app import SIZES
+from tests.e2e.app import SIZES, expect_clipboard
 from tests.e2e.browser import Chromium
 from tests.e2e.webapp import PLANTED, disable_form_validation, expect_message, field_error, open_as
 from tests.support.mcp_client import talk_over_stdio
@@ -77,10 +78,9 @@ def test_created_token_works_within_its_scope(chromium: Chromium, world: World, 
         secret = await read_secret(page)
         await page.get_by_role("button", name="Done").click()
         row = page.get_by_role("row").filter(has_text="my agent")
-        text = await row.inner_text()
-        assert secret[:10] in text
-        assert "Ann's company: Second project" in text
-        assert "Never" in text
+        await expect(page.get_by_role("heading", name="my agent is ready")).to_have_count(0)
+        for text in (secret[:10], "Ann's company: Second project", "Never"):
+            await expect(row).to_contain_text(text, use_inner_text=True)
         assert secret not in await page.content()
         watch.assert_clean(world.box)
         return secret
@@ -98,21 +98,24 @@ def test_created_token_works_within_its_scope(chromium: Chromium, world: World, 
 @SIZES
 def test_agents_are_connected_without_a_token(chromium: Chromium, world: World, size: ViewportSize) -> None:
     App(world.box, name="Claude Code (ticketbox)").connect(world.owner, "read")
+    codex = ok(world.owner.client("read", label="Codex").get("/me"))["token"]["id"]
+    update_row(world.box.db, "UPDATE credential SET last_used_at = created_at WHERE public_id = ?", codex)
+    world.owner.token("read", label="Cursor")
     mcp = f"{world.box.url}/mcp"
 
     async def visit(page: Page) -> None:
         await page.context.grant_permissions(["clipboard-read", "clipboard-write"])
         watch = await open_as(page, world.owner, TOKENS)
         group = page.get_by_role("group", name="Client")
-        await group.get_by_text("Connected", exact=True).wait_for()
-        await expect(group.get_by_text("Not connected")).to_have_count(5)
+        await expect(group.get_by_text("Not used yet")).to_have_count(2)
+        await expect(group.get_by_text(re.compile("^Used "))).to_have_count(1)
         texts: dict[str, str] = {}
         for name in ("Codex", "Cursor", "VS Code", "Gemini CLI", "opencode", "Claude Code"):
             await group.get_by_role("radio", name=name).check()
             steps = page.get_by_role("list", name=f"Steps for {name}")
             await steps.get_by_role("button", name="Copy").click()
-            texts[name] = await page.evaluate("() => navigator.clipboard.readText()")
-            assert texts[name] == await steps.locator("pre").inner_text()
+            texts[name] = await steps.locator("pre").inner_text()
+            await expect_clipboard(page, texts[name])
             install = steps.get_by_role("link", name=f"Install in {name}")
             await expect(install).to_have_count(1 if name in {"Cursor", "VS Code"} else 0)
         assert shlex.split(texts["Claude Code"])[-4:] == ["--transport", "http", "ticketbox", mcp]
@@ -138,12 +141,13 @@ def test_each_client_configuration_connects(chromium: Chromium, world: World, tm
         watch = await open_as(page, world.owner, f"{TOKENS}?new")
         secret = await make(page)
         await page.get_by_role("button", name="Copy token").click()
-        assert await page.evaluate("() => navigator.clipboard.readText()") == secret
+        await expect_clipboard(page, secret)
         for name in ("Claude Code", "Cursor", "VS Code", "Other (HTTP)", "Other (stdio)", "curl"):
             await page.get_by_role("tab", name=name).click()
+            await expect(page.get_by_role("tab", name=name)).to_have_attribute("aria-selected", "true")
             await page.get_by_role("button", name="Copy configuration").click()
-            texts[name] = await page.evaluate("() => navigator.clipboard.readText()")
-            assert texts[name] == await page.locator("pre").inner_text()
+            texts[name] = await page.locator("pre").inner_text()
+            await expect_clipboard(page, texts[name])
         watch.assert_clean(world.box)
         return secret
 
@@ -227,8 +231,10 @@ def test_refused_form_shows_field_errors_and_keeps_the_input(chromium: Chromium,
 @pytest.mark.long
 def test_slow_response_creates_one_token(chromium: Chromium, world: World) -> None:
     async def visit(page: Page) -> None:
+        may_answer = asyncio.Event()
+
         async def slowly(route: Any) -> None:
-            await asyncio.sleep(0.5)
+            await may_answer.wait()
             await route.continue_()
 
         await open_as(page, world.owner, f"{TOKENS}?new")
@@ -238,6 +244,7 @@ def test_slow_response_creates_one_token(chromium: Chromium, world: World) -> No
         await button.dblclick()
         await page.get_by_label("Label", exact=True).press("Enter")
         await expect(button).to_be_disabled()
+        may_answer.set()
         await page.get_by_role("heading", name="once is ready").wait_for()
 
     chromium.visit(visit)

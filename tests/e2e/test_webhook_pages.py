@@ -55,6 +55,7 @@ def test_webhook_is_created_redelivered_and_disabled(chromium: Chromium, receive
         async def make(page: Page) -> None:
             watch = await open_as(page, world.owner, f"/companies/{world.company}/webhooks")
             await page.get_by_role("button", name="Create webhook").click()
+            await expect(page.get_by_label("Name", exact=True)).to_be_focused()
             await page.keyboard.type("Build server")
             await page.get_by_label("URL").fill(receiver.url)
             await page.get_by_role("radio", name="Selected events").check()
@@ -64,6 +65,7 @@ def test_webhook_is_created_redelivered_and_disabled(chromium: Chromium, receive
             assert secret.startswith("whsec_")
             await page.get_by_role("button", name="Done").click()
             await page.get_by_role("listitem").filter(has_text="Build server").wait_for()
+            await expect(page.get_by_role("dialog")).to_have_count(0)
             assert secret not in await page.content()
             watch.assert_clean(box)
 
@@ -78,9 +80,11 @@ def test_webhook_is_created_redelivered_and_disabled(chromium: Chromium, receive
             await asyncio.to_thread(world.ticket)  # a replay alone waits for the next look, up to 20 s
             await asyncio.to_thread(eventually, lambda: len(receiver.ids) == 3)
             await page.get_by_role("dialog").get_by_role("button", name="Close").click()
-            await page.get_by_role("button", name="Disable Build server").click()
+            await page.get_by_role("button", name="Actions for Build server").click()
+            await page.get_by_role("menuitem", name="Disable webhook").click()
             await page.get_by_role("list", name="Webhooks").get_by_text("Disabled").wait_for()
-            await page.get_by_role("button", name="Delete Build server").click()
+            await page.get_by_role("button", name="Actions for Build server").click()
+            await page.get_by_role("menuitem", name="Delete webhook").click()
             await page.get_by_role("dialog").get_by_role("button", name="Delete webhook").click()
             await page.get_by_role("heading", name="No webhooks").wait_for()
             watch.assert_clean(box)
@@ -143,7 +147,8 @@ def test_secret_is_rotated_and_deliveries_load_to_the_end(chromium: Chromium, wo
 
     async def visit(page: Page) -> None:
         watch = await open_as(page, world.owner, f"/companies/{world.company}/webhooks")
-        await page.get_by_role("button", name="Rotate secret of Hook").click()
+        await page.get_by_role("button", name="Actions for Hook").click()
+        await page.get_by_role("menuitem", name="Rotate secret").click()
         await page.get_by_role("button", name="Rotate secret", exact=True).click()
         secret = await page.get_by_label("Secret", exact=True).input_value()
         assert secret.startswith("whsec_")

@@ -84,6 +84,12 @@ class Event(msgspec.Struct, frozen=True):
     at: Time
 
 
+class AuditEvent(Event, frozen=True):
+    """An event in the audit log. `ticket_key` is the present key of its ticket."""
+
+    ticket_key: str | None
+
+
 class Reason(StrEnum):
     """Why somebody is notified of an event."""
 

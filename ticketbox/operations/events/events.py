@@ -263,12 +263,12 @@ class Audit(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     "get_audit", scope=Access.SESSION, budget=Budget.READ, rest="GET /companies/{company_id}/audit",
     media=("text/csv",),
 )  # fmt: skip
-def get_audit(tx: Read, actor: Actor, args: Audit) -> Page[Event] | Content:
+def get_audit(tx: Read, actor: Actor, args: Audit) -> Page[AuditEvent] | Content:
     """List a company's audit log, newest first. Requires the role admin. `X-Next-Cursor` has a CSV's next cursor."""
     key = find_membership(actor, args.company_id, Role.ADMIN).company
     (before,) = decode_cursor(actor, args) or (NEWEST,)
     page = build_page(actor, args, events.list_audit_log(tx, key, before, args.limit + 1))
-    return page if args.format is AuditFormat.JSON else _render_csv(page)
+    return page if args.format is AuditFormat.JSON else _render_audit_csv(page)
 
 
 _AUDIT_HEAD = ("id", "at", "type", "user_id", "user", "token_id", "token", "via", "project_id", "ticket_id", "data")

@@ -6,7 +6,7 @@ import msgspec
 
 from ticketbox.domain.core.clock import format_rfc3339
 from ticketbox.domain.core.ids import ALPHABET, LENGTH, Prefix, encode_key
-from ticketbox.domain.events.records import Event
+from ticketbox.domain.events.records import AuditEvent, Event
 from ticketbox.store.core.bylines import Bylines
 from ticketbox.store.core.visibility import WITH_VISIBLE_PROJECTS, Viewer
 from ticketbox.store.file import database
@@ -162,9 +162,21 @@ def load_events_by_key(tx: Read, keys: list[int]) -> dict[int, Event]:
 SELECT_AUDIT_LOG = f"SELECT {_EVENT_COLUMNS} WHERE e.company_id = ? AND e.id < ? ORDER BY e.id DESC LIMIT ?"
 
 
-def list_audit_log(tx: Read, company: int, before: int, limit: int) -> list[tuple[int, Event]]:
+SELECT_TICKET_KEYS = """
+SELECT t.public_id, p.key || '-' || t.number FROM ticket t JOIN project p ON p.id = t.project_id
+WHERE t.public_id IN (SELECT value FROM json_each(?))
+"""
+
+
+def list_audit_log(tx: Read, company: int, before: int, limit: int) -> list[tuple[int, AuditEvent]]:
     """List a company's events, newest first, each with its number."""
-    return _build_events(tx, tx.fetch_all(SELECT_AUDIT_LOG, (company, before, limit)))
+    found = _build_events(tx, tx.fetch_all(SELECT_AUDIT_LOG, (company, before, limit)))
+    tickets = msgspec.json.encode({event.ticket_id for _, event in found} - {None}).decode()
+    keys = dict(tx.fetch_all(SELECT_TICKET_KEYS, (tickets,)))
+    return [
+        (number, AuditEvent(**msgspec.structs.asdict(event), ticket_key=keys.get(event.ticket_id)))
+        for number, event in found
+    ]
 
 
 def _build_events(tx: Read, records: list[Row]) -> list[tuple[int, Event]]:

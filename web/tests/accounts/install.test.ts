@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { listAgentClients } from '../../src/app/accounts/tokens/install';
+import { findLastUse, listAgentClients } from '../../src/app/accounts/tokens/install';
 
 const SITE = 'https://tickets.example.org';
 const clients = listAgentClients(SITE);
@@ -39,4 +39,22 @@ test('the link of VS Code has the configuration as JSON', () => {
     type: 'http',
     url: `${SITE}/mcp`,
   });
+});
+
+test('the last use of a client is the newest of the apps and tokens that carry its name', () => {
+  const claude = clients.find((client) => client.id === 'claude')!;
+  const use = (name: string, lastUsedAt: string | null) => ({ name, lastUsedAt });
+  const [older, newer] = ['2026-11-20T10:00:00.000Z', '2026-11-21T10:00:00.000Z'];
+  expect(findLastUse(claude, [use('Codex', newer)])).toBeUndefined();
+  expect(findLastUse(claude, [use('Claude Code on the laptop', null)])).toBeNull();
+  expect(
+    findLastUse(claude, [
+      use('claude code', newer),
+      use('Claude Code (ticketbox)', older),
+      use('Claude', null),
+    ]),
+  ).toBe(newer);
+  const vscode = clients.find((client) => client.id === 'vscode')!;
+  expect(findLastUse(vscode, [use('VS Code', older)])).toBe(older);
+  expect(findLastUse(vscode, [use('Visual Studio Code', newer)])).toBe(newer);
 });

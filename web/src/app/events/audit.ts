@@ -88,22 +88,18 @@ export function eventSubject(event: Event, names: Map<string, string>): string {
   return [name, label, ticket, member, email, role].filter((part) => typeof part === 'string').join(' · ');
 }
 
-/** Fetch the whole log as CSV. Raises Problem. */
-export async function fetchAuditCsv(company: string, progress: (pages: number) => void): Promise<Blob> {
-  const parts: string[] = [];
-  let cursor: string | undefined;
-  do {
-    const { data: text, response } = await api.GET('/companies/{company_id}/audit', {
-      params: { path: { company_id: company }, query: { format: 'csv', limit: 100, cursor } },
-      parseAs: 'text',
-    });
-    const page = text as unknown as string;
-    // keep only the first header row
-    parts.push(parts.length ? page.slice(page.indexOf('\n') + 1) : page);
-    cursor = response.headers.get('x-next-cursor') ?? undefined;
-    progress(parts.length);
-  } while (cursor);
-  return new Blob(parts, { type: 'text/csv' });
+/** Download the whole log as CSV. Raises Problem. */
+export function downloadAudit(company: string, progress: (pages: number) => void): Promise<void> {
+  const path = { company_id: company };
+  return downloadCsv(
+    'audit.csv',
+    (cursor) =>
+      api.GET('/companies/{company_id}/audit', {
+        params: { path, query: { format: 'csv', limit: 100, cursor } },
+        parseAs: 'text',
+      }),
+    progress,
+  );
 }
 
 /** Fetch a page of the log, newest first. Raises Problem. */

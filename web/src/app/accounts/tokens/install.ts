@@ -2,6 +2,8 @@
 export interface AgentClient {
   id: string;
   label: string;
+  /** Two characters, shown beside its name. */
+  glyph: string;
   /** A part of the name with which the client registers. */
   registersAs: string;
   /** Where to put the text. */
@@ -13,6 +15,28 @@ export interface AgentClient {
   link?: string;
 }
 
+/** An app or a token with which an agent may have called: its name, and when it was last used. */
+interface Credential {
+  name: string;
+  lastUsedAt: string | null;
+}
+
+/**
+ * When a client last used an app or a token that carries its name: null if it never did, undefined if there is none.
+ */
+export function findLastUse(client: AgentClient, credentials: Credential[]): string | null | undefined {
+  const names = [client.registersAs, client.label.toLowerCase()];
+  const uses = credentials
+    .filter(({ name }) => names.some((each) => name.toLowerCase().includes(each)))
+    .map((each) => each.lastUsedAt);
+  return uses.length === 0
+    ? undefined
+    : (uses
+        .filter((each) => each !== null)
+        .sort()
+        .at(-1) ?? null);
+}
+
 const NAME = 'ticketbox';
 
 /** The clients that have install instructions, for the instance at an address. */
@@ -22,6 +46,7 @@ export function listAgentClients(url: string): AgentClient[] {
     {
       id: 'claude',
       label: 'Claude Code',
+      glyph: '>_',
       registersAs: 'claude',
       instruction: 'Run this command in your project folder.',
       text: `claude mcp add --transport http ${NAME} ${mcp}`,
@@ -30,6 +55,7 @@ export function listAgentClients(url: string): AgentClient[] {
     {
       id: 'codex',
       label: 'Codex',
+      glyph: 'cx',
       registersAs: 'codex',
       instruction: 'Run this command in a terminal.',
       text: `codex mcp add ${NAME} --url ${mcp}`,
@@ -38,6 +64,7 @@ export function listAgentClients(url: string): AgentClient[] {
     {
       id: 'cursor',
       label: 'Cursor',
+      glyph: 'cu',
       registersAs: 'cursor',
       instruction: 'Install it in Cursor, or add this to ~/.cursor/mcp.json.',
       text: formatJson({ mcpServers: { [NAME]: { url: mcp } } }),
@@ -47,6 +74,7 @@ export function listAgentClients(url: string): AgentClient[] {
     {
       id: 'vscode',
       label: 'VS Code',
+      glyph: 'vs',
       registersAs: 'visual studio code',
       instruction: 'Install it in VS Code, or add this to .vscode/mcp.json.',
       text: formatJson({ servers: { [NAME]: { type: 'http', url: mcp } } }),
@@ -56,6 +84,7 @@ export function listAgentClients(url: string): AgentClient[] {
     {
       id: 'gemini',
       label: 'Gemini CLI',
+      glyph: 'ge',
       registersAs: 'gemini',
       instruction: 'Run this command in your project folder.',
       text: `gemini mcp add --transport http ${NAME} ${mcp}`,
@@ -64,6 +93,7 @@ export function listAgentClients(url: string): AgentClient[] {
     {
       id: 'opencode',
       label: 'opencode',
+      glyph: 'oc',
       registersAs: 'opencode',
       instruction: 'Add this to opencode.json in your project folder.',
       text: formatJson({
