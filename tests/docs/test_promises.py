@@ -47,7 +47,7 @@ def test_every_long_test_that_records_figures_has_a_row() -> None:
 
 
 REPORT = """<testsuites><testsuite>
-<testcase classname="tests.fault.test_crash" name="test_hundreds_of_kills_lose_nothing">
+<testcase classname="tests.fault.test_crash" name="test_many_kills_lose_nothing">
 <properties><property name="rounds" value="1234"/></properties></testcase>
 <testcase classname="tests.fault.test_crash" name="test_other"><failure/></testcase>
 </testsuite></testsuites>"""

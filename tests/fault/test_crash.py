@@ -15,12 +15,13 @@ import httpx
 import psutil
 import pytest
 
-from tests.support.long_runs import TIMES, Record
+from tests.support.long_runs import Record, choose_rounds
 from tests.support.seed import Seed, capture_parts, faults, public_ids
 from tests.support.server import Box, eventually, ok
 
 WRITERS = 4
 READY_SECONDS = 2.0
+ROUNDS = choose_rounds(40, 100)
 
 
 class Ledger:
@@ -124,13 +125,13 @@ def test_acknowledged_writes_survive_a_kill_and_nothing_is_partial(
 
 
 @pytest.mark.long
-def test_hundreds_of_kills_lose_nothing(seed: Seed, tmp_path: Path, record_property: Record) -> None:
-    ledger, ready = rounds(seed, tmp_path, 100 * TIMES)
+def test_many_kills_lose_nothing(seed: Seed, tmp_path: Path, record_property: Record) -> None:
+    ledger, ready = rounds(seed, tmp_path, ROUNDS)
     report(record_property, ledger, ready)
-    assert ledger.cut_off == 100 * TIMES * WRITERS
+    assert ledger.cut_off == ROUNDS * WRITERS
     waited, own = (median(times) for times in zip(*ready, strict=True))
     assert own < READY_SECONDS
-    if psutil.getloadavg()[2] < (os.cpu_count() or 1):
+    if max(psutil.getloadavg()) < (os.cpu_count() or 1):
         assert waited < READY_SECONDS
 
 

@@ -105,6 +105,9 @@ def test_full_disk_rejects_writes_and_keeps_existing_data(seed: Seed, tmp_path: 
         assert len(acknowledged["asset"]) > 3
         check_reads(client, acknowledged)
         check_file(copy_database(disk, tmp_path), acknowledged)
+        unread = [*capture_parts(seed.project, 8_888_888)[:2], ("console", (None, "not a stream"))]
+        unread.append(("attachments", ("noise.bin", os.urandom(3_000_000))))
+        expect_error(client.post("/captures", files=unread), 507, "storage_full")  # before it is read
         (disk / "reserve").unlink()
         capture = ok(client.post("/captures", files=capture_parts(seed.project, 7_777_777)))
         acknowledged["capture"].add(capture["capture_id"])

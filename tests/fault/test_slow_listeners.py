@@ -61,7 +61,7 @@ def test_listener_that_does_not_read_is_dropped_and_can_resume(seed: Seed, stric
             assert time.monotonic() - started < 10, "a deaf listener held a write up"
             port = urlsplit(strict.url).port
             eventually(lambda: sum(each.laddr.port == port and each.status == "ESTABLISHED"
-                                   for each in server.net_connections("tcp")) <= 1)  # fmt: skip
+                                   for each in server.net_connections("tcp")) <= 1, 60)  # fmt: skip
             assert server.memory_info().rss - held < 64 * 2**20
         finally:
             for each in listeners:
@@ -81,9 +81,7 @@ def test_stop_ends_every_stream_and_a_start_lets_them_resume(seed: Seed, tmp_pat
         for each in listeners:
             each.hears("ticket.created")
         last = listeners[0].heard[-1]["id"]
-        started = time.monotonic()
         assert box.stop() == 0
-        assert time.monotonic() - started < 10
         assert "running task" not in box.log.read_text()  # none had to be cut off when the patience ended
         for each in listeners:
             each.ends()

@@ -6,15 +6,17 @@ from typing import Any
 from hypothesis import strategies as st
 
 from tests.machine.contents import Model
-from tests.machine.model import GRANTS, ROLES, Row
+from tests.machine.model import GATES, GRANTS, ROLES, Row
 from tests.support.operation_cases import NEVER, capture_arguments
 
 KINDS = ("todo", "doing", "done")
 WORDS = ("alpha", "bravo", "charlie")
+STEPS = [{"text": "alpha", "state": "done"}, {"text": "bravo", "state": "pending"}]
 PAGES = ("https://shop.example/one", "https://shop.example/two")
 NOUNS = {
     "companies": "company", "projects": "project", "columns": "column", "tickets": "ticket", "comments": "comment",
     "captures": "capture", "assets": "asset", "webhooks": "webhook", "invitations": "invitation",
+    "questions": "question", "work_sessions": "work_session",
 }  # fmt: skip
 
 
@@ -87,6 +89,11 @@ def _draw_held(draw: Draw) -> Row:
     """A lease of the ticket, mostly the one that it had last."""
     given = _draw_lease(draw)
     return {"lease": "lease_wrong", **given}
+
+
+def _draw_run(draw: Draw) -> Row:
+    """A ticket and a lease of it, for what takes no version."""
+    return {name: value for name, value in _draw_held(draw).items() if name != "expected_version"}
 
 
 def _draw_link(draw: Draw) -> Row:
@@ -232,10 +239,15 @@ ARGUMENTS: dict[str, Callable[[Draw], Row]] = {
     },
     "stop_work": _draw_lease,
     "report_progress": lambda d: {
-        **{name: value for name, value in _draw_held(d).items() if name != "expected_version"},
-        **d.maybe(note=lambda: d.of(WORDS)),
+        **_draw_run(d), **d.maybe(note=lambda: d.of(WORDS), plan=lambda: d.of([[], STEPS[:1], STEPS])),
     },
-    "finish_work": lambda d: {**_draw_held(d), **d.maybe(resolved=lambda: d.of([True, False]))},
+    "ask_human": lambda d: {
+        **_draw_run(d), "question": d.of(WORDS[:2]), "choices": d.of([[], ["Yes", "No"]]),
+    },
+    "wait_for_answer": _draw_run,
+    "answer_question": lambda d: {"question_id": d.id("questions"), "answer": d.of(["Yes", "No", "alpha"])},
+    "decide_approval": lambda d: {"session_id": d.id("work_sessions"), "approve": d.of([True, False])},
+    "finish_work": lambda d: {**_draw_held(d), **d.maybe(resolved=lambda: d.of([True, True, True, False]))},
     "claim_next_ticket": lambda d: {**_project(d), **d.maybe(labels=lambda: ["red"], run=lambda: "r")},
     "send_to_agent": _draw_version,
     "link_tickets": _draw_link,
@@ -255,7 +267,9 @@ ARGUMENTS: dict[str, Callable[[Draw], Row]] = {
     "update_company": lambda d: {**_company(d), "name": d.of(WORDS)},
     "delete_company": _company,
     "create_project": lambda d: {**_company(d), "name": d.of(WORDS)},
-    "update_project": lambda d: {**_project(d), "name": d.of(WORDS)},
+    "update_project": lambda d: {
+        **_project(d), "name": d.of(WORDS), **d.maybe(**dict.fromkeys(GATES, lambda: d.of([True, True, False]))),
+    },
     "delete_project": _project,
     "create_column": lambda d: {
         **_project(d), "name": d.of(WORDS), **d.maybe(position=lambda: d.of(range(5)), kind=lambda: d.of(KINDS)),

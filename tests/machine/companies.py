@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tests.machine.model import ROLES, Row, State, conflict, forbidden, invalid, not_found
+from tests.machine.model import GATES, ROLES, Row, State, conflict, forbidden, invalid, not_found
 
 
 class Office(State):
@@ -52,7 +52,7 @@ class Office(State):
         self.company(company_id)
         self.least(self.member(company_id) or {}, "admin")
         key = self.new_id()
-        self.projects[key] = {"company": company_id, "name": name, "columns": []}
+        self.projects[key] = {"company": company_id, "name": name, "columns": [], **dict.fromkeys(GATES, False)}
         member = self.member(company_id)
         if member is not None and member["projects"] is not None:
             member["projects"] = member["projects"] | {key}
@@ -65,9 +65,10 @@ class Office(State):
             self.columns[each["id"]] = {"project": project, "name": each["name"], "kind": each["kind"], "tickets": []}
             self.projects[project]["columns"].append(each["id"])
 
-    def update_project(self, project_id: str, name: str) -> Row:
+    def update_project(self, project_id: str, name: str, **gates: bool) -> Row:
         project = self.write("projects", project_id, "admin")
         project["name"] = name
+        project.update(gates)
         self.record("project.changed", project["company"], project_id)
         return {"name": name}
 

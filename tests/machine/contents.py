@@ -4,10 +4,10 @@ from typing import Any
 
 from tests.machine.companies import Office
 from tests.machine.model import Row, conflict, forbidden, invalid, not_found
-from tests.machine.work import Work
+from tests.machine.questions import Questions
 
 
-class Model(Work, Office):
+class Model(Questions, Office):
     """The whole model: one method for each operation, by its name."""
 
     def comment_view(self, key: str) -> Row:

@@ -10,6 +10,7 @@ from typing import Any
 Row = dict[str, Any]
 
 ROLES = ("viewer", "member", "admin", "owner")
+GATES = ("plan_approval", "done_approval")
 GRANTS = {
     "read": {"read"},
     "comments": {"read", "comments"},
@@ -22,6 +23,7 @@ NEEDS = {
         "create_ticket", "create_capture", "update_ticket", "move_ticket", "bulk_move_tickets", "archive_ticket",
         "restore_ticket", "start_work", "stop_work", "report_progress", "finish_work", "claim_next_ticket",
         "send_to_agent", "link_tickets", "unlink_tickets", "add_attachment", "save_annotations",
+        "ask_human", "wait_for_answer", "answer_question",
     },
     "tickets:assign": {"assign_ticket", "unassign_ticket", "bulk_assign_tickets"},
     "session": {
@@ -30,6 +32,7 @@ NEEDS = {
         "list_invitations", "delete_invitation", "create_token", "list_tokens", "revoke_token", "get_audit",
         "create_webhook", "list_webhooks", "update_webhook", "delete_webhook", "mute_ticket", "unmute_ticket",
         "mute_project", "unmute_project", "list_mutes", "count_unread_notifications", "read_all_notifications",
+        "decide_approval",
     },
     "nothing": {"get_me", "get_invitation", "accept_invitation"},
 }  # fmt: skip
@@ -178,7 +181,11 @@ class State:
 
     def notify(self, users: set[str], ticket: Row) -> None:
         """Tell those of them who see the ticket and didn't mute it, but for the caller."""
-        for user in users - {self.who["user"]}:
+        self.tell(users - {self.who["user"]}, ticket)
+
+    def tell(self, users: set[str], ticket: Row) -> None:
+        """Tell those of them who see the ticket and didn't mute it."""
+        for user in users:
             muted = (user, ticket["id"]) in self.mutes or (user, ticket["project"]) in self.mutes
             if self.place(ticket["project"], user) is not None and not muted:
                 self.told.append({"user": user, "ticket": ticket["id"], "read": False})

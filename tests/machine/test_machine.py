@@ -13,11 +13,11 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, rule, run_state_machine_as_test
 
-from tests.machine.arguments import ARGUMENTS, NOUNS, Draw, capture_of
+from tests.machine.arguments import ARGUMENTS, NOUNS, STEPS, Draw, capture_of
 from tests.machine.client import OPERATIONS, Answer, Wire, arrive, differs, without_nulls
 from tests.machine.contents import Model
-from tests.machine.model import NEEDS, ExpectedError, Row, suffices
-from tests.support.long_runs import TIMES, Record, hypothesis_settings
+from tests.machine.model import GATES, NEEDS, ExpectedError, Row, suffices
+from tests.support.long_runs import Record, choose_rounds, hypothesis_settings
 from tests.support.operation_cases import operations
 from tests.support.server import Box
 
@@ -76,10 +76,6 @@ ELSEWHERE = {
     "get_thumbnail": "tests/http/captures/test_previews.py",
     "get_error": "tests/agents/test_answer_sizes.py",
     "wait_for_events": "tests/http/events/test_waiting.py",
-    "ask_human": "tests/http/work/test_questions.py",
-    "wait_for_answer": "tests/http/work/test_questions.py",
-    "answer_question": "tests/http/work/test_questions.py",
-    "decide_approval": "tests/http/work/test_gates.py",
     "add_occurrence": "tests/http/captures/test_occurrences.py",
     "add_verification": "tests/http/work/test_verifications.py",
     "list_verifications": "tests/http/work/test_verifications.py",
@@ -128,6 +124,16 @@ HAVING = (
     "report_progress", "report_progress", "finish_work", "finish_work", "claim_next_ticket", "send_to_agent",
     "link_tickets", "link_tickets", "unlink_tickets",
 )  # fmt: skip
+ASKING = (
+    "start_work", "ask_human", "ask_human", "ask_human", "wait_for_answer", "answer_question", "answer_question",
+    "answer_question", "answer_question", "report_progress", "finish_work", "stop_work", "run_out", "archive_ticket",
+    "restore_ticket", "decide_approval", "update_project",
+)  # fmt: skip
+DECIDING = (
+    "decide_approval", "decide_approval", "decide_approval", "wait_for_answer", "finish_work", "ask_human",
+    "report_progress", "stop_work", "run_out", "update_ticket", "update_project", "move_ticket", "report_progress",
+)  # fmt: skip
+BY_LEASE = {"ask_human", "wait_for_answer", "report_progress", "finish_work"}
 PEOPLE = ("Ann", "Bea", "Cem", "Dov", "Eli", "Fay")
 
 
@@ -159,6 +165,8 @@ class Machine(RuleBasedStateMachine):
         self.do(bea, "update_company", company_id=second, limits=plenty)
         main, side = (self.do(ann, "create_project", company_id=first, name=name)["id"] for name in "AB")
         far = self.do(bea, "create_project", company_id=second, name="C")["id"]
+        self.do(ann, "update_project", project_id=main, name="A", done_approval=True)
+        self.do(ann, "update_project", project_id=side, name="B", plan_approval=True)
         self.join(ann, first, cem, "admin")
         self.join(ann, first, dov, "member", [main])
         self.join(ann, first, eli, "member", [side])
@@ -224,21 +232,61 @@ class Machine(RuleBasedStateMachine):
     def draw_work_steps(self, data: st.DataObject, names: list[str]) -> None:
         """Steps about who has one of two tickets: who works on it, and who is assigned."""
         for name in names:
-            self.have(data, name)
+            self.have(data, name, self.find_near(2))
 
-    def have(self, data: st.DataObject, name: str) -> None:
-        project = self.busiest()
-        two = [*self.tickets_of(project, "active")[:2], *self.tickets_of(project, "archived")][:2]
-        draw = Draw(data, self.model, self.gone, {"tickets": two})
+    @rule(data=st.data(), names=st.lists(st.sampled_from(ASKING), min_size=3, max_size=7))
+    def draw_question_steps(self, data: st.DataObject, names: list[str]) -> None:
+        """Steps about the questions of one ticket: most by the run that works on it, and by who can answer."""
+        for name in ["start_work", "start_work", *names]:
+            self.have(data, name, self.find_near(1))
+
+    @rule(
+        data=st.data(), gate=st.sampled_from(GATES), names=st.lists(st.sampled_from(DECIDING), min_size=1, max_size=4)
+    )
+    def draw_approval_steps(self, data: st.DataObject, gate: str, names: list[str]) -> None:
+        """A run asks people to approve its plan or its work; then steps by the run, and by who can decide."""
+        gated = {key for key, row in self.model.projects.items() if row[gate]}
+        waiting = [key for key, row in self.model.tickets.items() if row["project"] in gated and not row["resolved"]]
+        if not waiting:
+            return
+        ticket = data.draw(st.sampled_from(waiting[:3]))
+        row = self.model.tickets[ticket]
+        able = self.able("finish_work", row["project"])
+        tokens = [each for each in able if each["kind"] == "api"]
+        if not tokens:
+            return
+        who = data.draw(st.sampled_from(tokens))
+        self.step(who, "start_work", {"ticket_id": ticket}, ["rest"])
+        if row["leases"]:
+            given = {"ticket_id": ticket, "lease": row["leases"][-1]["lease"]}
+            if gate == "plan_approval":
+                self.step(who, "report_progress", {**given, "plan": data.draw(st.sampled_from([STEPS, []]))}, ["rest"])
+            else:
+                self.step(who, "finish_work", {**given, "resolved": True}, ["rest"])
+        for name in names:
+            self.have(data, name, [ticket])
+
+    def have(self, data: st.DataObject, name: str, near: list[str]) -> None:
+        project = self.model.tickets[near[0]]["project"] if near else None
+        asked = [key for key, row in self.model.questions.items() if row["ticket"] in near][-2:]
+        sessions = [key for key, row in self.model.work_sessions.items() if row["ticket"] in near][-2:]
+        ids = {"tickets": near, "questions": asked, "work_sessions": sessions, "projects": [project] if project else []}
+        draw = Draw(data, self.model, self.gone, ids)
         arguments = draw.call("stop_work" if name == "run_out" else name)
         claim = self.model.tickets.get(arguments.get("ticket_id", ""), {"claim": None})["claim"]
         if name != "run_out":
             holder = claim and self.model.credentials[claim["by"]["token_id"] or claim["by"]["user"]["id"]]
             who = self.callers(name) + self.able(name, project) * 3
-            self.step_drawn(draw, name, arguments, who + [holder] * (len(who) // 3 if holder else 0))
+            often = len(who) * 2 if name in BY_LEASE else len(who) // 3
+            self.step_drawn(draw, name, arguments, who + [holder] * (often if holder else 0))
         elif claim:
             self.wire.run_out(arguments["ticket_id"])
             self.model.run_out(self.model.tickets[arguments["ticket_id"]])
+
+    def find_near(self, count: int) -> list[str]:
+        """The first tickets of the busiest project, of which every step needs the same ones."""
+        project = self.busiest()
+        return [*self.tickets_of(project, "active")[:count], *self.tickets_of(project, "archived")][:count]
 
     def busiest(self) -> str | None:
         """The project with most tickets, the first of several."""
@@ -304,6 +352,9 @@ class Machine(RuleBasedStateMachine):
         except ExpectedError as refused:
             expected, outcome = None, refused.outcome
         assert answer.refusal == outcome, f"{result}: {outcome or 'an answer'} expected, not {answer}"
+        if outcome == (409, "question_closed"):
+            accepted = self.model.find_accepted_answer(**arguments)
+            assert answer.body.get("answer") == accepted, result
         wrong = None if expected is None else differs(expected, answer.body)
         assert wrong is None, f"{result}: {wrong}"
         if expected is not None and name in {"link_tickets", "unlink_tickets"}:
@@ -388,7 +439,8 @@ def test_every_operation_is_in_the_model_or_listed_elsewhere() -> None:
 
 @pytest.mark.long
 def test_model_and_server_agree_in_a_long_run(wire: Wire, record_property: Record) -> None:
-    run(wire, 200 * TIMES, 50)
-    record_property("runs", 200 * TIMES)
+    runs = choose_rounds(60, 200)
+    run(wire, runs, 50)
+    record_property("runs", runs)
     record_property("calls", wire.calls)
     record_property("divergences", 0)

@@ -131,6 +131,8 @@ class Board(State):
         same = all(row[name] == value for name, value in given.items())
         if same and target is None:
             return self.ticket_view(ticket_id)
+        if given.get("resolved", row["resolved"]) != row["resolved"]:
+            self.check_gates(row, given["resolved"])
         row.update(given, version=row["version"] + 1, updated=self.by())
         if not same:
             self.record_for(row, "ticket.updated")
@@ -181,9 +183,23 @@ class Board(State):
         self.place_in(row, column_id, place)
         return self.touch(row, "ticket.moved")
 
+    def check_gates(self, row: Row, resolves: bool, project: str | None = None) -> None:
+        """Refuse a token before a person approves the plan, or where one must accept what it resolves.
+
+        That is asked here and in the ticket's next project.
+        """
+        if self.who["kind"] == "session":
+            return
+        gates = [self.projects[key]["done_approval"] for key in (row["project"], project or row["project"])]
+        waits = any(each["state"] == "current" and each["needs_plan"] for each in row["leases"])
+        if waits or (resolves and not row["resolved"] and any(gates)):
+            raise conflict("approval_required")
+
     def place_in(self, row: Row, column_id: str, place: int) -> None:
         if row["column"] != column_id:
-            row["resolved"] = self.follow_column(row, column_id)
+            resolved = self.follow_column(row, column_id)
+            self.check_gates(row, resolved, self.columns[column_id]["project"])
+            row["resolved"] = resolved
         if row["column"] is not None:
             self.columns[row["column"]]["tickets"].remove(row["id"])
         self.columns[column_id]["tickets"].insert(place, row["id"])
@@ -225,6 +241,8 @@ class Board(State):
         row = self.changeable(ticket_id, expected_version, archived=True)
         if row["status"] == "active":
             return {**self.ticket_view(ticket_id), "changed": False}
+        board = self.projects[row["project"]]["columns"]
+        self.check_gates(row, self.columns[row["column"] or board[0]]["kind"] == "done")
         row.update(status="active", archived=None)
         if row["column"] is None:
             first = self.projects[row["project"]]["columns"][0]

@@ -47,7 +47,10 @@ class Work(Board):
             row["branch"] = branch or row["branch"] or f"{ticket_id}-{row['title'].lower().replace(' ', '-')}"
             row["claim"] = {"by": self.by(), "until": self.after(lease_minutes), "run": run}
             session = {"id": self.made["claim"]["session_id"], "ticket": {"id": ticket_id}, "run": run, "note": None}
-            row["leases"].append({**session, "lease": self.made["lease"], "user": self.who["user"], "state": "current"})
+            session |= {"user": self.who["user"], "token": self.by()["token_id"], "question": None}
+            gated = self.projects[row["project"]]["plan_approval"]
+            session |= {"needs_plan": gated and self.who["kind"] != "session", "plan": []}
+            row["leases"].append({**session, "lease": self.made["lease"], "state": "current"})
             return self.touch(row, "ticket.work_started")
         row["claim"] = {**claim, "until": self.made["claim"]["until"]}
         if branch in {None, row["branch"]}:
@@ -55,11 +58,11 @@ class Work(Board):
         row["branch"] = branch
         return self.touch(row, "ticket.updated")
 
-    def after(self, minutes: int) -> str:
-        """The time so long after the server's answer says that it changed the ticket."""
-        if not isinstance(self.made, dict) or "updated" not in self.made:
+    def after(self, minutes: int, change: str = "updated") -> str:
+        """The time so long after the server's answer says that it made a change."""
+        if not isinstance(self.made, dict) or change not in self.made:
             raise ExpectedError(0, "should have succeeded")
-        ends = datetime.fromisoformat(self.made["updated"]["at"]) + timedelta(minutes=minutes)
+        ends = datetime.fromisoformat(self.made[change]["at"]) + timedelta(minutes=minutes)
         return ends.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
     def stop_work(self, ticket_id: str, lease: str | None = None, expected_version: int | None = None) -> Row:
@@ -98,14 +101,41 @@ class Work(Board):
             raise self.refuse_lease(row)
         return found
 
-    def report_progress(self, ticket_id: str, lease: str, note: str | None = None) -> Row:
+    def report_progress(
+        self, ticket_id: str, lease: str, note: str | None = None, plan: list[Row] | None = None
+    ) -> Row:
         row = self.changeable(ticket_id)
         session = self.require_lease(row, lease)
         row["claim"] = {**row["claim"], "until": self.made["until"]}
-        if note is not None:
-            session["note"] = note
+        session["note"] = note or session["note"]
+        session["plan"] = session["plan"] if plan is None else plan
+        if note is not None or plan is not None:
             self.record_for(row, "ticket.work_progress")
-        return {"id": session["id"], "ticket": session["ticket"], "note": session["note"], "state": "active"}
+        if plan and session["needs_plan"]:
+            self.request_plan_approval(row, session)
+        return {
+            "id": session["id"],
+            "ticket": session["ticket"],
+            "note": session["note"],
+            "plan": session["plan"],
+            "state": self.show_state(session),
+        }
+
+    def request_plan_approval(self, row: Row, session: Row) -> None:
+        raise NotImplementedError
+
+    def show_state(self, session: Row) -> str:
+        """The state of a work session: it awaits input while its plan, or its newest question, needs a person."""
+        question = session["question"]
+        if session["state"] != "current":
+            return session["state"]
+        is_open = question is not None and question["answer"] is None
+        return "awaiting_input" if session["needs_plan"] or is_open else "active"
+
+    @property
+    def work_sessions(self) -> dict[str, Row]:
+        """The work sessions of all tickets."""
+        return {each["id"]: {**each, "ticket": key} for key, row in self.tickets.items() for each in row["leases"]}
 
     def finish_work(
         self, ticket_id: str, lease: str, resolved: bool | None = None, expected_version: int | None = None
@@ -129,10 +159,9 @@ class Work(Board):
             self.record_for(row, "ticket.moved")
 
     def list_work_sessions(self, limit: int, ticket_id: str | None = None, company_id: str | None = None) -> Row:
-        states = {"current": "active", "done": "done", "stale": "stale"}
         return {
             "items": {
-                each["id"]: {"ticket": each["ticket"], "run": each["run"], "state": states[each["state"]]}
+                each["id"]: {"ticket": each["ticket"], "run": each["run"], "state": self.show_state(each)}
                 for key, row in self.tickets.items()
                 if self.sees(row["project"]) and ticket_id in {None, key}
                 and company_id in {None, self.company_of(row)}
@@ -212,6 +241,9 @@ class Work(Board):
             raise conflict()
         link = self.order_link(kind, one, two)
         if link not in self.links:
+            moves = one["column"] is not None and self.column_of_status(one, resolved=True) is not None
+            if kind == "duplicates" and one["status"] == "active" and (moves or not one["resolved"]):
+                self.check_gates(one, resolves=True)
             self.links.add(link)
             for each in (one, two):
                 self.touch(each, "ticket.linked")
