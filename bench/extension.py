@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 from bench.machine import cpu_seconds, describe_machine, format_table
 from tests.e2e.browser import ARGUMENTS, find_chromium
 from tests.e2e.extension_browser import ExtensionBrowser
-from ticketbox.http.webapp import EXTENSION
+from ticketbox.http.extension_zip import EXTENSION
 
 ROWS = 120
 SECONDS = 300

@@ -29,6 +29,7 @@ from bench.machine import (
     CLIENT_CORE,
     cpu_seconds,
     describe_machine,
+    group_memory_mb,
     memory_mb,
     pin_to_core,
     reset_peak_memory,
@@ -42,6 +43,8 @@ from ticketbox.operations.core.dispatch import Dispatcher
 from ticketbox.operations.core.services import Services
 from ticketbox.store.events.events import encode_event_id
 from ticketbox.store.file.database import Database
+
+SAMPLE_SECONDS = 0.2
 
 
 class Plan(msgspec.Struct, frozen=True):
@@ -175,7 +178,7 @@ async def _measure_alone(server: Server, plan: Plan, result: LoadResult) -> None
     client = os.getpid()
     started, cpu, stop = time.monotonic(), (cpu_seconds(server.pid), cpu_seconds(client)), asyncio.Event()
     result.log.phase = ALONE
-    watching = asyncio.create_task(repeat(1, lambda: result.memory.append(memory_mb(server.pid, "VmRSS")), stop))
+    watching = asyncio.create_task(repeat(1, lambda: result.memory.append(group_memory_mb(server.pid)), stop))
     await asyncio.sleep(plan.seconds)
     stop.set()
     await watching
@@ -191,8 +194,11 @@ async def _measure_beside(server: Server, neighbour: NoisyNeighbour, kind: str, 
     result.log.phase = f"calm, {kind}, {len(more)}"
     await asyncio.sleep(plan.beside)
     result.log.phase = ""
-    before = memory_mb(server.pid, "VmRSS")
+    server_before, group_before = memory_mb(server.pid, "VmRSS"), group_memory_mb(server.pid)
     reset_peak_memory(server.pid)
+    group: list[float] = []
+    stop = asyncio.Event()
+    watching = asyncio.create_task(repeat(SAMPLE_SECONDS, lambda: group.append(group_memory_mb(server.pid)), stop))
     neighbour.begin()
     await asyncio.sleep(plan.settle)
     result.log.phase = f"beside, {kind}, {len(more)}"
@@ -200,7 +206,10 @@ async def _measure_beside(server: Server, neighbour: NoisyNeighbour, kind: str, 
     result.log.phase = ""
     for name, count in (await asyncio.to_thread(neighbour.end)).items():
         result.counts[kind][name] = result.counts[kind].get(name, 0) + count
-    more.append(memory_mb(server.pid) - before)
+    stop.set()
+    await watching
+    # the server's own peak is exact; that of the server with its worker processes has to be sampled
+    more.append(max(memory_mb(server.pid) - server_before, max(group) - group_before))
     await asyncio.sleep(plan.settle)
 
 

@@ -15,7 +15,7 @@ ALONE = "alone"
 class LoadResult(msgspec.Struct):
     """The results of a run. `memory` (MB, once a second) and the shares of a core are of the part without neighbours.
 
-    `more_memory` has, for each disturbed phase, the peak in MB above the memory before it.
+    `more_memory` has, for each disturbed phase, the peak in MB above the memory before it, with worker processes.
     """
 
     log: CallLog
@@ -51,7 +51,7 @@ def format_report(result: LoadResult) -> str:
     )
     if result.memory:
         start, peak, end = result.memory[0], max(result.memory), result.memory[-1]
-        lines.append(f"server memory: {start:.0f} MB at the start, {peak:.0f} MB peak, {end:.0f} MB at the end")
+        lines.append(f"memory with workers: {start:.0f} MB at the start, {peak:.0f} MB peak, {end:.0f} MB at the end")
     if result.counts:
         head = ("neighbour", "calls", "calm p99 ms", "disturbed p99 ms", "ratio", "median ratio", "number")
         rows = [row for kind in result.counts for row in _compare_phases(result, kind)]

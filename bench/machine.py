@@ -50,6 +50,28 @@ def memory_mb(pid: int, field: str = "VmHWM") -> float:
     raise LookupError(field)
 
 
+def list_children(pid: int) -> list[int]:
+    """List the processes that a process has started and that haven't ended."""
+    tasks = Path(f"/proc/{pid}/task").glob("*/children")
+    return [int(child) for task in tasks for child in task.read_text().split()]
+
+
+def group_memory_mb(pid: int) -> float:
+    """Return the current memory of a process and its children in MB; pages that they share count once.
+
+    A child that hasn't executed its program yet (vfork(2)) has its parent's memory, which isn't counted twice.
+    """
+    total = 0
+    command = Path(f"/proc/{pid}/cmdline").read_bytes()
+    for each in (pid, *list_children(pid)):
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # it has just ended
+            if each != pid and Path(f"/proc/{each}/cmdline").read_bytes() == command:
+                continue
+            lines = Path(f"/proc/{each}/smaps_rollup").read_text().splitlines()
+            total += sum(int(line.split()[1]) for line in lines if line.startswith("Pss:"))
+    return total / 1024
+
+
 def reset_peak_memory(pid: int) -> None:
     """Reset the peak of a process's memory to its current memory."""
     Path(f"/proc/{pid}/clear_refs").write_text("5")

@@ -20,7 +20,7 @@ from typing import Any
 
 from bench.machine import describe_machine, format_table
 from tests.e2e.browser import ARGUMENTS, find_chromium
-from ticketbox.http.webapp import EXTENSION
+from ticketbox.http.extension_zip import EXTENSION
 
 SECONDS = 120
 PAGE = """<!doctype html><title>recorder</title><link rel="icon" href="data:,"><script>

@@ -1,5 +1,6 @@
 """Processor time of a capture's redaction and of its whole intake: `uv run --group dev python -m bench.redaction`."""
 
+import gc
 import time
 from collections.abc import Callable
 
@@ -10,8 +11,9 @@ from bench.uploads import screenshot, streams
 from ticketbox.domain.captures.capture import Stream
 from ticketbox.domain.captures.intake.sent_streams import read_stream
 from ticketbox.domain.captures.redaction.redactor import Redactor
-from ticketbox.domain.companies.records import Actions, Bodies, CapturePolicy
-from ticketbox.operations.captures.preparation import CreateCapture, Envelope, process_capture
+from ticketbox.domain.companies.records import Actions, Bodies, CapturePolicy, PageSourceMaps
+from ticketbox.operations.captures.processing.intake import CreateCapture, Envelope, process_capture
+from ticketbox.operations.core.workers.worker_loop import GC_THRESHOLD
 
 ROUNDS = 7
 
@@ -38,8 +40,11 @@ def main() -> None:
     def take_in() -> float:
         capture = msgspec.convert(envelope, Envelope)
         args = CreateCapture(capture, screenshot=picture, console=parts["console"], network=parts["network"])
+        gc.set_threshold(GC_THRESHOLD)  # as in the worker process
         started = time.process_time()
-        process_capture(args, None, CapturePolicy(Bodies.ON, [], Actions.ON, 0), "https://tickets.example")
+        process_capture(
+            args, None, CapturePolicy(Bodies.ON, [], Actions.ON, 0, [], PageSourceMaps.ON), "https://tickets.example"
+        )
         return time.process_time() - started
 
     def least(measure: Callable[[], float]) -> float:

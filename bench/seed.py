@@ -174,9 +174,11 @@ def _fill(connection: sqlite3.Connection, chance: random.Random, tickets: int) -
     by = bylines[0]
     for company in range(1, COMPANIES + 1):
         connection.execute(
-            "INSERT INTO company VALUES (?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO company (id, public_id, name, reads_per_minute, writes_per_minute, created_at, created_by) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?)",
             (company, name("co_"), f"Company {company}", MOST_PER_MINUTE, MOST_PER_MINUTE, now, by),
         )
+        connection.execute("INSERT INTO company_storage (company_id, bytes) VALUES (?, 0)", (company,))
         connection.executemany(
             "INSERT INTO member (company_id, user_id, role, created_at, created_by) VALUES (?, ?, ?, ?, ?)",
             [(company, person, 3 if person == owner else 2, now, by) for person in people],

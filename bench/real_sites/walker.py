@@ -1,0 +1,70 @@
+"""A person's walk through a site: clicks and typing, with the locators of the recorded steps tried before each."""
+
+from collections.abc import Awaitable, Callable
+from typing import Any, NamedTuple
+
+from playwright.async_api import Error, Locator, Page
+
+from bench.real_sites.devtools import DevTools
+
+SAME = "(found, wanted) => found === wanted || found.contains(wanted) || wanted.contains(found)"
+
+
+class LocatorResult(NamedTuple):
+    """What became of a recorded step's best locator: how many elements it finds, and whether it is the right one."""
+
+    selector: str | None
+    matches: int
+    is_right: bool
+
+
+class Walker:
+    """Does what a person does, and counts it. `steps`: targets of recorded clicks, to find again."""
+
+    def __init__(self, page: Page, devtools: DevTools, url: str, steps: list[dict[str, Any]] | None = None) -> None:
+        self.page, self.url = page, url
+        self.devtools = devtools
+        self.clicks = 0
+        self.found: list[LocatorResult] = []
+        self._steps = list(steps or [])
+
+    async def open(self, path: str = "") -> None:
+        """Open a page of the site by its address."""
+        await self.page.goto(self.url + path, wait_until="load")
+        await self.devtools.wait_until_quiet()
+
+    async def click(self, selector: str | Locator, *, leaves: bool = False) -> None:
+        """Click an element with the mouse. `leaves`: whether that opens another page."""
+        element = self.page.locator(selector).first if isinstance(selector, str) else selector.first
+        await element.wait_for()
+        if self._steps:
+            self.found.append(await self._find_again(self._steps.pop(0), element))
+        await element.click()
+        self.clicks += 1
+        await self.devtools.wait_until_quiet(1 if leaves else 0.2, 20 if leaves else 2)
+
+    def count_click(self) -> None:
+        """Count a click that the mouse did, whose element isn't looked for."""
+        self.clicks += 1
+        del self._steps[:1]
+
+    async def type(self, text: str) -> None:
+        """Type into what has the focus."""
+        await self.page.keyboard.type(text, delay=20)
+
+    async def _find_again(self, target: dict[str, Any], wanted: Locator) -> LocatorResult:
+        selector = next(iter(target.get("selectors") or []), None)
+        if selector is None:
+            return LocatorResult(None, 0, False)
+        try:
+            handle = await wanted.element_handle()
+            frame = await handle.owner_frame() or self.page.main_frame
+            found = frame.locator(selector)
+            count = await found.count()
+            is_right = count == 1 and await found.evaluate(SAME, handle)
+        except Error:
+            return LocatorResult(selector, 0, False)
+        return LocatorResult(selector, count, bool(is_right))
+
+
+Walk = Callable[[Walker], Awaitable[None]]
