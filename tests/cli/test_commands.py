@@ -17,7 +17,7 @@ import pytest
 from click.testing import Result
 
 from tests.support.cli import run
-from tests.support.server import PASSWORD, Box, expect_error, ok
+from tests.support.server import PASSWORD, Box, expect_error, find_free_port, ok
 from ticketbox import __version__
 from ticketbox.cli import main
 
@@ -100,6 +100,15 @@ def test_password_is_never_an_argument_and_prompted_only_at_a_terminal(tmp_path:
     done = run("init", "--db", tmp_path / "a.db", *OWNER, stdin=PASSWORD)
     assert (done.exit_code, "--password-stdin" in done.stderr) == (1, True)
     assert not (tmp_path / "a.db").exists()
+
+
+@pytest.mark.parametrize("command", ["mcp {}", "ticket list {}", "mcp --token {}", "{}"])
+def test_token_in_the_arguments_is_rejected_and_not_repeated(command: str) -> None:
+    secret = "tok_4k7m2q9x0123456789"
+    done = run(*command.format(secret).split())
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert "Error: " in done.stderr
+    assert secret[4:] not in done.stderr
 
 
 def test_accounts_are_added_listed_disabled_and_enabled(db: Path) -> None:
@@ -257,7 +266,7 @@ def test_port_in_use_is_named(db: Path) -> None:
     [
         (["--public-url", "tickets.example.org"], 1, "public-url: use a URL such as https://"),
         (["--public-url", "ftp://tickets.example.org"], 1, "public-url: use a URL such as https://"),
-        (["--public-url", "https://tickets.example.org/box"], 1, "remove the path"),
+        (["--public-url", "https://tickets.example.org/a box"], 1, "the path may have letters"),
         (["--public-url", "https://ann:secret@tickets.example.org"], 1, "public-url"),
         (["--public-url", "https://[::1"], 1, "public-url"),
         (["--public-url", "https://tickets.example.org:99999"], 1, "public-url"),
@@ -340,8 +349,7 @@ def test_flags_on_the_command_line_override_the_environment(db: Path, tmp_path: 
 def test_server_reads_flags_from_the_environment(original: Path, tmp_path: Path) -> None:
     db = tmp_path / "ticketbox.db"
     db.write_bytes(original.read_bytes())
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
+    port = find_free_port()
     environment = {
         "DB": str(db),
         "PORT": str(port),
@@ -363,7 +371,7 @@ def test_server_reads_flags_from_the_environment(original: Path, tmp_path: Path)
     with process:
         assert process.stdout is not None
         assert process.stdout.readline() == f"ticketbox serves {db} at https://tickets.example.org\n"
-        assert httpx.get(f"http://127.0.0.1:{port}/api/v1/me").status_code == 401
+        assert httpx.get(f"http://127.0.0.1:{port}/api/v1/me", timeout=60).status_code == 401
         process.terminate()
         assert process.wait(60) == 0
 

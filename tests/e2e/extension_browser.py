@@ -12,11 +12,14 @@ import threading
 import time
 import zipfile
 from collections.abc import Coroutine
+from contextlib import suppress
 from io import BytesIO
 from pathlib import Path
 from typing import Any, Self, TypeVar
+from urllib.parse import unquote
 
 from playwright.async_api import Browser, Page, Playwright, async_playwright
+from playwright.async_api import Error as PlaywrightError
 
 from tests.e2e.browser import ARGUMENTS, SECONDS, _is_root
 from tests.support.server import PASSWORD, World
@@ -60,6 +63,7 @@ class ExtensionBrowser:
     def __init__(self, executable: str, archive: bytes, folder: Path, granted: list[str] | None = None) -> None:
         self._executable = executable
         self._process: subprocess.Popen[bytes] | None = None
+        self._is_installed = False
         self._source, self._profile = folder / "extension", folder / "profile"
         unpack(archive, self._source, granted or [EVERYWHERE])
         self._loop = asyncio.new_event_loop()
@@ -90,30 +94,37 @@ class ExtensionBrowser:
     def start(self) -> None:
         """Start the browser, or restart it with the same profile."""
         port_file = self._profile / "DevToolsActivePort"
-        port_file.unlink(missing_ok=True)
-        process = self._process = subprocess.Popen(
-            [
-                self._executable,
-                *ARGUMENTS,
-                *(["--no-sandbox"] if _is_root() else []),
-                "--remote-debugging-port=0",
-                "--enable-unsafe-extension-debugging",
-                f"--user-data-dir={self._profile}",
-                f"--load-extension={self._source}",
-                f"--disable-extensions-except={self._source}",
-                "--window-size=1000,800",
-                "about:blank",
-            ],
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
-        deadline = time.monotonic() + 60
-        while not port_file.exists() or not port_file.read_text().strip():
-            assert process.poll() is None, "the browser ended"
-            assert time.monotonic() < deadline, "the browser didn't start"
-            time.sleep(0.05)
+        self._process = self._launch(port_file)
         self._address = f"http://127.0.0.1:{port_file.read_text().split()[0]}"
         self.run(self._connect())
+
+    def _launch(self, port_file: Path) -> subprocess.Popen[bytes]:
+        """Start the program until it listens; again if it ends, as it does once in thousands on a busy machine."""
+        for _ in range(3):
+            port_file.unlink(missing_ok=True)
+            process = subprocess.Popen(
+                [
+                    self._executable,
+                    *ARGUMENTS,
+                    *(["--no-sandbox"] if _is_root() else []),
+                    "--remote-debugging-port=0",
+                    "--enable-unsafe-extension-debugging",
+                    f"--user-data-dir={self._profile}",
+                    f"--load-extension={self._source}",
+                    f"--disable-extensions-except={self._source}",
+                    "--window-size=1000,800",
+                    "about:blank",
+                ],
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+            )
+            deadline = time.monotonic() + 60
+            while process.poll() is None:
+                if port_file.exists() and port_file.read_text().strip():
+                    return process
+                assert time.monotonic() < deadline, "the browser didn't start"
+                time.sleep(0.05)
+        raise AssertionError("the browser ended")
 
     def stop(self) -> None:
         """Close the browser as a user does; the profile stays."""
@@ -138,13 +149,20 @@ class ExtensionBrowser:
         self._browser: Browser = await self._playwright.chromium.connect_over_cdp(self._address)
         self.context = self._browser.contexts[0]
         self._cdp = await self._browser.new_browser_cdp_session()
-        for _ in range(200):
-            targets = [each for each in await self._targets() if each["url"].startswith("chrome-extension://")]
+        self.id = (await self._find_target("chrome-extension://"))["url"].split("/")[2]
+        if not self._is_installed:
+            start_page = await self._find_target(f"chrome-extension://{self.id}/start.html")
+            await self._cdp.send("Target.closeTarget", {"targetId": start_page["targetId"]})
+            self._is_installed = True
+
+    async def _find_target(self, prefix: str) -> dict[str, Any]:
+        """Wait for a page or worker whose address begins with a text."""
+        for _ in range(600):
+            targets = [each for each in await self._targets() if each["url"].startswith(prefix)]
             if targets:
-                self.id = targets[0]["url"].split("/")[2]
-                return
+                return targets[0]
             await asyncio.sleep(0.05)
-        raise AssertionError("the extension wasn't loaded")
+        raise AssertionError(f"nothing opened {prefix}")
 
     async def _close(self) -> None:
         await self._cdp.send("Browser.close")
@@ -221,11 +239,20 @@ class ExtensionBrowser:
         options = await self.open_options()
         own = await self.context.new_cdp_session(options)
         await own.send("ServiceWorker.enable")
-        await own.send("ServiceWorker.stopAllWorkers")
-        await options.evaluate("() => chrome.runtime.sendMessage({ kind: 'update-recorded-sites' })")
-        again = [each for each in self.context.service_workers if self.id in each.url][-1]
-        assert not await again.evaluate("() => globalThis.before"), "the background wasn't stopped"
+        async with asyncio.timeout(30):
+            while not await self._is_restarted():
+                await own.send("ServiceWorker.stopAllWorkers")
+                await options.evaluate("() => chrome.runtime.sendMessage({ kind: 'update-recorded-sites' })")
         await options.close()
+
+    async def _is_restarted(self) -> bool:
+        """Whether the background runs without what was set before."""
+        for worker in self.context.service_workers:
+            if self.id in worker.url:
+                with suppress(PlaywrightError, TimeoutError):  # one that has ended may never answer
+                    async with asyncio.timeout(2):
+                        return not await worker.evaluate("() => globalThis.before")
+        return False
 
     async def find_popup(self) -> Page:
         """The open popup. Only a new connection to the browser lists it."""
@@ -240,18 +267,48 @@ class ExtensionBrowser:
             await asyncio.sleep(0.1)
         raise AssertionError("the popup didn't open")
 
+    async def send_report(self, popup: Page) -> None:
+        """Send the report as a new ticket, also if another has the same error; the popup says that it is sent."""
+        await popup.get_by_role("button", name="Send report").click()
+        new, done = (popup.get_by_role("button", name=name) for name in ("Create new ticket", "Open ticket"))
+        refused = popup.get_by_role("alert")
+        await new.or_(done).or_(refused).first.wait_for()
+        assert not await refused.count(), await popup.locator("main").inner_text()
+        if await new.is_visible():
+            await new.click()
+            await done.wait_for()
+
     async def create_ticket(self, popup: Page) -> Page:
-        """Click "Create ticket". Returns the ticket's page, which opens."""
-        async with self.context.expect_page(lambda page: "/tickets/" in page.url or not page.url) as opened:
-            await popup.get_by_role("button", name="Create ticket").click()
-        page = await opened.value
-        await page.wait_for_url("**/tickets/**", wait_until="commit")
-        return page
+        """Send the report. Returns the ticket's page."""
+        await self.send_report(popup)
+        return await self._open_ticket(popup, "Open ticket")
+
+    async def create_ticket_in_editor(self, editor: Page) -> Page:
+        """Send the report from the editor. Returns the ticket's page, which opens."""
+        return await self._open_ticket(editor, "Send report")
+
+    async def _open_ticket(self, page: Page, button: str) -> Page:
+        async with self.context.expect_page(is_ticket_tab) as opened:
+            with suppress(PlaywrightError):  # the popup closes before the browser confirms the click
+                await page.get_by_role("button", name=button).click()
+        ticket = await opened.value
+        await ticket.wait_for_url(is_ticket, wait_until="commit")
+        return ticket
+
+
+def is_ticket(address: str) -> bool:
+    """Whether an address is that of a ticket, or that of the sign-in page, to which the ticket's page may lead."""
+    return "/tickets/" in unquote(address)
+
+
+def is_ticket_tab(page: Page) -> bool:
+    """Whether a tab that just opened is that of a ticket."""
+    return page.url in {"", "about:blank"} or is_ticket(page.url)
 
 
 async def sign_in(page: Page, world: World) -> None:
     """Sign in to the ticketbox, and approve what the extension asks for."""
     await page.get_by_label("Email address").fill(world.owner.email)
     await page.get_by_label("Password").fill(PASSWORD)
-    await page.get_by_role("button", name="Sign in").click()
+    await page.get_by_role("button", name="Sign in", exact=True).click()
     await page.get_by_role("button", name="Approve").click()

@@ -23,6 +23,21 @@ OPEN_POPUP = f"""(() => {{
   ExtensionParent.apiManager.global.browserActionFor(extension).openPopup(window);
 }})()"""
 
+# The centre of an element in a page that has loaded, when the element has stopped moving.
+FIND_PLACE = """(async () => {
+  const draw = () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+  while (document.readyState !== "complete" || document.fonts.status !== "loaded") await draw();
+  for (let last = "", count = 0; ; count += 1) {
+    const element = %s;
+    element.scrollIntoView({ block: "center", behavior: "instant" });
+    const at = element.getBoundingClientRect();
+    const now = JSON.stringify([Math.round(at.x + at.width / 2), Math.round(at.y + at.height / 2)]);
+    if (now !== last) count = 0;
+    if (count === 5) return now;
+    last = now;
+    await draw();
+  }
+})()"""
 ACTIVATE_MENU_ITEM = """(label) => {
   const menu = document.getElementById("contentAreaContextMenu");
   menu.activateItem([...menu.children].find((each) => each.label === label));
@@ -108,16 +123,13 @@ class Firefox:
         return answer["result"].get("value")
 
     def click_button(self, context: str, button: str) -> None:
-        """Click a button with the mouse; otherwise the extension may not request a permission."""
+        """Click the first button with a text; without a real click the extension may not request a permission."""
+        self.click(context, f"[...document.querySelectorAll('button')].find((each) => {_has_text(button)})")
+
+    def click(self, context: str, element: str) -> None:
+        """Click an element, which a JavaScript expression names, with the mouse, when it has stopped moving."""
         self.call("browsingContext.activate", context=context)
-        place = f"""(() => {{
-          const all = [...document.querySelectorAll("button")];
-          const button = all.find((each) => each.textContent.includes({json.dumps(button)}));
-          button.scrollIntoView({{ block: "center" }});
-          const at = button.getBoundingClientRect();
-          return JSON.stringify([Math.round(at.x + at.width / 2), Math.round(at.y + at.height / 2)]);
-        }})()"""
-        x, y = json.loads(self.evaluate(context, place))
+        x, y = json.loads(self.evaluate(context, FIND_PLACE % element))
         moves = [
             {"type": "pointerMove", "x": x, "y": y},
             {"type": "pointerDown", "button": 0},
@@ -125,6 +137,12 @@ class Firefox:
         ]
         mouse = {"type": "pointer", "id": "mouse", "actions": moves}
         self.call("input.performActions", context=context, actions=[mouse])
+
+    def press_keys(self, context: str, text: str) -> None:
+        """Type a text into the element that has the focus."""
+        keys = [{"type": kind, "value": each} for each in text for kind in ("keyDown", "keyUp")]
+        keyboard = {"type": "key", "id": "keyboard", "actions": keys}
+        self.call("input.performActions", context=context, actions=[keyboard])
 
     def wait_until(self, context: str, expression: str) -> None:
         """Wait until an expression is true in a page."""
@@ -170,3 +188,7 @@ class Firefox:
         window = next(each for each in self.list_contexts("chrome") if each["url"].endswith("browser.xhtml"))["context"]
         self.wait_until(window, "document.getElementById('contentAreaContextMenu').state === 'open'")
         self.evaluate(window, f"({ACTIVATE_MENU_ITEM})({json.dumps(label)})")
+
+
+def _has_text(text: str) -> str:
+    return f"each.textContent.includes({json.dumps(text)})"

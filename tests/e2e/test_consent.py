@@ -10,14 +10,13 @@ from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
 import httpx2
 import pytest
-from axe_playwright_python.async_playwright import Axe
 from mcp.client import Client
 from mcp.client.auth import OAuthClientProvider
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.auth import AuthorizationCodeResult, OAuthClientInformationFull, OAuthClientMetadata, OAuthToken
 from playwright.async_api import Page, expect
 
-from tests.e2e.app import SCHEMES, Scheme
+from tests.e2e.app import SCHEMES, Scheme, run_axe
 from tests.e2e.browser import Chromium
 from tests.e2e.test_pages import DESK, NARROWEST, PHONE, Watch
 from tests.support.oauth_app import ALL, App
@@ -134,7 +133,7 @@ async def sign_in(page: Page, world: World) -> None:
     """Sign in on the page that shows."""
     await page.get_by_label("Email address").fill(world.owner.email)
     await page.get_by_label("Password").fill(PASSWORD)
-    await page.get_by_role("button", name="Sign in").click()
+    await page.get_by_role("button", name="Sign in", exact=True).click()
     await page.get_by_role("button", name="Approve").wait_for()
 
 
@@ -238,7 +237,7 @@ async def each_page(page: Page, world: World, check: Callable[[str], Awaitable[N
     await check("sign-in")
     await page.get_by_label("Email address").fill(world.owner.email)
     await page.get_by_label("Password").fill("wrong password")
-    await page.get_by_role("button", name="Sign in").click()
+    await page.get_by_role("button", name="Sign in", exact=True).click()
     await page.get_by_role("alert").wait_for()
     await check("sign-in, refused")
     await sign_in(page, world)
@@ -271,7 +270,7 @@ def test_no_page_of_it_shuts_anybody_out(chromium: Chromium, world: World, schem
         async def check(name: str) -> None:
             for size in (DESK, PHONE):
                 await page.set_viewport_size(size)
-                result = await Axe().run(page)
+                result = await run_axe(page)
                 seen[f"{name} at {size['width']}"] = result.generate_report() if result.violations_count else ""
 
         await each_page(page, world, check)

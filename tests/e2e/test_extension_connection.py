@@ -65,7 +65,7 @@ def test_capture_waits_in_the_outbox_while_the_connection_is_revoked(
         await page.goto(f"{varied_site.url}/plain")
         popup = await connected.open_popup(page)
         await popup.get_by_label("Title").fill("Kept")
-        await expect(popup.get_by_role("button", name="Create ticket")).to_be_enabled()  # the projects are loaded
+        await expect(popup.get_by_role("button", name="Send report")).to_be_enabled()  # the projects are loaded
         return page, popup
 
     page, popup = connected.run(write())
@@ -78,8 +78,8 @@ def test_capture_waits_in_the_outbox_while_the_connection_is_revoked(
     connected.run(expire())
 
     async def send() -> str:
-        await popup.get_by_role("button", name="Create ticket").click()
-        await popup.get_by_role("heading", name="Not sent yet").wait_for()
+        await popup.get_by_role("button", name="Send report").click()
+        await popup.get_by_role("heading", name="Report not sent").wait_for()
         words = await popup.get_by_role("alert").inner_text()
         await popup.close()
         await page.close()

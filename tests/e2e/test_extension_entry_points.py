@@ -15,6 +15,7 @@ from playwright.async_api import Page
 from tests.e2e.extension_browser import ExtensionBrowser
 from tests.e2e.reported_ticket import ReportedTicket
 from tests.e2e.tall_site import TallSite, check_right_to_left
+from tests.e2e.test_extension_full_page import READ_STATE, wait_until_restored
 from tests.support.server import World
 
 CLICK_MENU_ITEM = """async (url) => {
@@ -79,12 +80,11 @@ def test_full_page_screenshot_of_a_right_to_left_page(connected: ExtensionBrowse
         page = await connected.context.new_page()
         await page.goto(f"{tall.url}/right-to-left")
         await page.evaluate("scrollTo({ top: 700, left: -100, behavior: 'instant' })")
-        look = "() => [scrollX, scrollY, document.documentElement.outerHTML]"
-        before = await page.evaluate(look)
+        before = await page.evaluate(READ_STATE)
         popup = await connected.open_popup(page)
         await popup.get_by_role("button", name="Capture full page").click()
-        await popup.get_by_role("button", name="Use visible part").wait_for(timeout=50_000)
-        assert await page.evaluate(look) == before
+        await popup.get_by_role("button", name="Use visible part").wait_for(timeout=120_000)
+        await wait_until_restored(page, before)
         return await create_ticket(connected, page, popup)
 
     with TallSite() as tall:

@@ -1,13 +1,13 @@
 """The extension in Firefox: accepted by Mozilla's linter, and capturing a page."""
 
 import json
-import os
 from pathlib import Path
 
 import pytest
 
 from tests.e2e.extension_browser import unpack
-from tests.e2e.firefox import Firefox, find_firefox
+from tests.e2e.firefox import Firefox
+from tests.e2e.firefox_extension import connect_with_token, create_ticket, require_firefox
 from tests.e2e.reported_ticket import STREAMS, ReportedTicket
 from tests.e2e.varied_site import VariedSite
 from tests.support.npm import install, node
@@ -17,16 +17,6 @@ from ticketbox.http.extension_zip import EXTENSION
 pytestmark = pytest.mark.long
 
 LINTER = "web-ext@10.7.0"
-POPUP = "chrome.extension.getViews({ type: 'popup' })[0]"
-FILL = """((address, secret) => {
-  const fill = (field, value) => {
-    field.value = value;
-    field.dispatchEvent(new Event("input", { bubbles: true }));
-  };
-  fill(document.querySelector("[autocomplete=url]"), address);
-  document.querySelector("details").open = true;
-  fill(document.querySelector("[type=password]"), secret);
-})"""
 
 
 @pytest.fixture
@@ -45,28 +35,13 @@ def test_mozillas_linter_reports_nothing(archive: bytes, tmp_path: Path) -> None
 
 
 def test_firefox_captures_what_the_page_did(world: World, archive: bytes, tmp_path: Path) -> None:
-    executable = find_firefox()
-    if executable is None:
-        reason = "this test needs Firefox on the PATH"
-        if os.environ.get("CI"):
-            pytest.fail(reason)
-        pytest.skip(reason)
     secret = world.owner.token("tickets:write")
-    with VariedSite() as varied_site, Firefox(executable, archive, tmp_path) as firefox:
-        options = firefox.open_options()
-        firefox.wait_until(options, "document.querySelector('details')")
-        firefox.evaluate(options, f"{FILL}({json.dumps(world.box.url)}, {json.dumps(secret)})")
-        firefox.click_button(options, "Connect with token")
-        firefox.wait_until(options, "document.body?.innerText.includes('Connected with an API token')")
-        firefox.click_button(options, "Record all sites")
-        firefox.wait_until(options, "document.body?.innerText.includes('Stop recording')")
-
+    with VariedSite() as varied_site, Firefox(require_firefox(), archive, tmp_path) as firefox:
+        options = connect_with_token(firefox, world.box.url, secret)
         page = firefox.open(f"{varied_site.url}/plain")
         firefox.wait_until(page, "document.title === 'plain'")
         firefox.open_popup(page)
-        firefox.wait_until(options, f"{POPUP}?.document.querySelector('[type=submit]:enabled')")
-        firefox.evaluate(options, f"{POPUP}.document.querySelector('[type=submit]').click()")
-        address = eventually(lambda: [each["url"] for each in firefox.list_contexts() if "/tickets/" in each["url"]])[0]
+        address = create_ticket(firefox, options)
 
     ticket = ReportedTicket(world, address)
     assert ticket.stream_statuses() == dict.fromkeys(STREAMS, ("ok", None))

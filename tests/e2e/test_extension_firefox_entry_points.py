@@ -5,14 +5,14 @@ command for Alt+Shift+K. The manifest grants the permission for a site (tests/e2
 """
 
 import json
-import os
 from collections.abc import Iterator
 from io import BytesIO
 
 import pytest
 from PIL import Image
 
-from tests.e2e.firefox import Firefox, find_firefox
+from tests.e2e.firefox import Firefox
+from tests.e2e.firefox_extension import POPUP, create_ticket, require_firefox
 from tests.e2e.reported_ticket import STREAMS, ReportedTicket
 from tests.e2e.tall_site import (
     BAR,
@@ -32,7 +32,6 @@ from ticketbox.http.extension_zip import EXTENSION
 
 pytestmark = pytest.mark.long
 
-POPUP = "chrome.extension.getViews({ type: 'popup' })[0]"
 FILL_FIELD = """((selector, text) => {
   const field = document.querySelector(selector);
   field.value = text;
@@ -43,14 +42,8 @@ FILL_FIELD = """((selector, text) => {
 @pytest.fixture(scope="module")
 def firefox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Firefox]:
     """Firefox with the extension, not connected."""
-    executable = find_firefox()
-    if executable is None:
-        reason = "this test needs Firefox on the PATH"
-        if os.environ.get("CI"):
-            pytest.fail(reason)
-        pytest.skip(reason)
     archive = (EXTENSION / "firefox.zip").read_bytes()
-    with Firefox(executable, archive, tmp_path_factory.mktemp("firefox")) as running:
+    with Firefox(require_firefox(), archive, tmp_path_factory.mktemp("firefox")) as running:
         yield running
 
 
@@ -79,24 +72,15 @@ def _tabs(firefox: Firefox, start: str) -> list[str]:
     return [each["context"] for each in firefox.list_contexts() if each["url"].startswith(start)]
 
 
-def create_ticket(firefox: Firefox, options: str, world: World) -> ReportedTicket:
-    """Create the ticket in the popup, and close its tab. Returns the ticket."""
-    firefox.wait_until(options, f"{POPUP}?.document.querySelector('[type=submit]:enabled')")
-    firefox.evaluate(options, f"{POPUP}.document.querySelector('[type=submit]').click()")
-    (tab,) = eventually(lambda: [each for each in firefox.list_contexts() if "/tickets/" in each["url"]], seconds=30)
-    firefox.call("browsingContext.close", context=tab["context"])
-    return ReportedTicket(world, tab["url"])
-
-
 def test_user_signs_in_by_oauth_and_captures(
     firefox: Firefox, connected: str, reporter: World, varied_site: VariedSite
 ) -> None:
     (app,) = ok(reporter.owner.web.get("/connected-apps"))["items"]
-    assert (app["name"], app["scopes"]) == ("ticketbox browser extension", ["tickets:write"])
+    assert (app["name"], app["scopes"]) == ("ticketbox browser extension", ["tickets:assign", "tickets:write"])
     page = firefox.open(f"{varied_site.url}/plain")
     firefox.wait_until(page, "document.title === 'plain'")
     firefox.open_popup(page)
-    ticket = create_ticket(firefox, connected, reporter)
+    ticket = ReportedTicket(reporter, create_ticket(firefox, connected))
     assert ticket.stream_statuses() == dict.fromkeys(STREAMS, ("ok", None))
     assert ticket.record["created"]["via"] == "extension"
     assert ticket.console_args() == [["from plain", "/plain"]]
@@ -106,7 +90,7 @@ def test_shortcut_captures_the_page(firefox: Firefox, connected: str, reporter: 
     page = firefox.open(f"{varied_site.url}/plain")
     firefox.wait_until(page, "document.title === 'plain'")
     firefox.press_shortcut(page, "alt,shift", "K")
-    ticket = create_ticket(firefox, connected, reporter)
+    ticket = ReportedTicket(reporter, create_ticket(firefox, connected))
     assert ticket.capture["page"]["url"] == f"{varied_site.url}/plain"
     assert ticket.console_args() == [["from plain", "/plain"]]
 
@@ -117,7 +101,7 @@ def test_context_menu_item_captures_the_page(
     page = firefox.open(f"{varied_site.url}/plain")
     firefox.wait_until(page, "document.title === 'plain'")
     firefox.choose_menu_item(page, "Report a bug on this page")
-    ticket = create_ticket(firefox, connected, reporter)
+    ticket = ReportedTicket(reporter, create_ticket(firefox, connected))
     assert ticket.capture["page"]["url"] == f"{varied_site.url}/plain"
     assert ticket.console_args() == [["from plain", "/plain"]]
 
@@ -129,12 +113,13 @@ def capture_full_page(firefox: Firefox, options: str, world: World, address: str
     look = "JSON.stringify([scrollX, scrollY, document.documentElement.outerHTML])"
     before = firefox.evaluate(page, look)
     firefox.open_popup(page)
-    button = f"[...({POPUP}?.document.querySelectorAll('button') ?? [])].find((each) => each.textContent.includes"
+    every = f"[...({POPUP}?.document.querySelectorAll('button') ?? [])]"
+    button = f"{every}.find((each) => (each.ariaLabel ?? each.textContent).includes"
     firefox.wait_until(options, f"{button}('Capture full page'))")
     firefox.evaluate(options, f"{button}('Capture full page')).click()")
     firefox.wait_until(options, f"{button}('Use visible part'))")
-    assert firefox.evaluate(page, look) == before
-    ticket = create_ticket(firefox, options, world)
+    eventually(lambda: firefox.evaluate(page, look) == before)
+    ticket = ReportedTicket(world, create_ticket(firefox, options))
     assert ticket.capture["health"]["screenshot"] == {"extent": "full_page", "cut": False, "inner": 0}
     return ticket, Image.open(BytesIO(ticket.screenshot.content)).convert("RGB")
 

@@ -18,6 +18,11 @@ SECRET = "Zebra7Quartz"
 IS_NATIVE = (
     "Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value').set.toString().includes('[native code]')"
 )
+# whether the browser starts the replay's recorder in pages that load
+IS_REPLAY_REGISTERED = """async (expected) => {
+  const scripts = await chrome.scripting.getRegisteredContentScripts();
+  return scripts.length > 0 && scripts.some(({ id }) => id === "replay") === expected;
+}"""
 PLACES = ("[name=code]", "#pw", "textarea", "#note", "#card")
 SHOP = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Cart</title>
 <style>h1 { color: rgb(1, 2, 3) }</style>
@@ -35,6 +40,7 @@ SHOP = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Cart</titl
   document.getElementById("gift").onclick = () => {
     document.querySelector("h1").textContent = "Total: NaN";
     document.styleSheets[0].insertRule("h1 { letter-spacing: 3px }", 1);
+    document.styleSheets[0].cssRules[0].style.setProperty("opacity", 0.5); // a number, which the recorder passes on
   };
   // what a page does whose every frame changes all of it
   document.getElementById("work").onclick = () => {
@@ -91,7 +97,7 @@ def test_replay_shows_what_happened_and_no_secret(recording_browser: ExtensionBr
         address = ticket.url
         await ticket.get_by_label("Email address").fill(reporter.owner.email)
         await ticket.get_by_label("Password").fill(PASSWORD)
-        await ticket.get_by_role("button", name="Sign in").click()
+        await ticket.get_by_role("button", name="Sign in", exact=True).click()
         await ticket.get_by_role("tab", name="Replay").click()
         heading = find_page(ticket).get_by_role("heading")
         await expect(heading).to_have_text("Your cart")
@@ -99,6 +105,7 @@ def test_replay_shows_what_happened_and_no_secret(recording_browser: ExtensionBr
         await expect(heading).to_have_text("Total: NaN")
         await expect(heading).to_have_css("letter-spacing", "3px")
         await expect(heading).to_have_css("color", "rgb(1, 2, 3)")
+        await expect(heading).to_have_css("opacity", "0.5")
         await expect(find_page(ticket).locator("[name=code]")).to_have_value("*" * 10)
         await ticket.close()
         await page.close()
@@ -136,10 +143,10 @@ def test_parts_of_a_capture_can_be_removed_before_sending(recording_browser: Ext
         await page.reload()
         await page.evaluate("() => { console.log('stay'); console.log('leave'); }")
         popup = await recording_browser.open_popup(page)
-        await popup.get_by_role("button", name="Remove replay").click()
+        await popup.get_by_role("switch", name="Send replay").click()
         await expect(popup.get_by_text("fields masked")).to_have_count(0)
-        await popup.get_by_role("button", name="Remove earlier pages").click()
-        await expect(popup.get_by_role("button", name="Remove earlier pages")).to_have_count(0)
+        await popup.get_by_role("switch", name="Send earlier pages").click()
+        await expect(popup.get_by_role("switch", name="Send earlier pages")).not_to_be_checked()
         await popup.get_by_role("group").filter(has_text="Console").locator("summary").click()
         await expect(popup.get_by_text("log: drop me")).to_have_count(0)
         await popup.get_by_role("button", name="Remove log: leave").click()
@@ -164,7 +171,7 @@ def test_recorder_stops_on_a_page_that_it_slows_down(recording_browser: Extensio
         await page.locator("#work").click()
         await expect(page.locator("body")).to_have_attribute("data-done", "yes", timeout=120_000)
         popup = await recording_browser.open_popup(page)
-        await expect(popup.get_by_role("button", name="Remove replay")).to_have_count(0)
+        await expect(popup.get_by_role("switch", name="Send replay")).to_have_count(0)
         address = await create_ticket(recording_browser, popup)
         await page.close()
         return address
@@ -190,7 +197,7 @@ def test_replay_is_off_by_setting_and_by_policy(
             await options.evaluate("() => chrome.runtime.sendMessage({ kind: 'load-projects' })")
         else:
             await setting.select_option("Off")
-            await options.evaluate("() => chrome.runtime.sendMessage({ kind: 'update-recorded-sites' })")
+            await options.wait_for_function(IS_REPLAY_REGISTERED, arg=False)
         page = await open_shop(recording_browser)
         native = await page.evaluate(f"() => {IS_NATIVE}")
         await page.bring_to_front()
@@ -199,7 +206,7 @@ def test_replay_is_off_by_setting_and_by_policy(
         await page.close()
         if not is_policy:
             await setting.select_option("Last 30 seconds")
-            await options.evaluate("() => chrome.runtime.sendMessage({ kind: 'update-recorded-sites' })")
+            await options.wait_for_function(IS_REPLAY_REGISTERED, arg=True)
         await options.close()
         return address, native
 

@@ -30,6 +30,8 @@ async def visit_loads(page: Page, site: LoadsSite) -> None:
 def test_browser_reports_what_the_page_cannot_see(recording_browser: ExtensionBrowser, reporter: World) -> None:
     async def visit(page: Page) -> None:
         await visit_loads(page, site)
+        await page.evaluate("() => fetch('/data?last')")
+        await recording_browser.wait_for_stored_request("/data?last")
         await recording_browser.restart_background()
         await page.evaluate("() => fetch('/data?after-restart')")
 

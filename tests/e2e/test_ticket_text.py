@@ -3,9 +3,10 @@
 import asyncio
 import re
 
+import pytest
 from playwright.async_api import Page, Route, expect
 
-from tests.e2e.app import assert_accessible, use
+from tests.e2e.app import assert_accessible, expect_stored, find_still_box, use
 from tests.e2e.browser import Chromium
 from tests.support.server import World, ok
 
@@ -41,7 +42,9 @@ def test_escape_keeps_the_changes_of_a_description_as_a_draft(chromium: Chromium
         await field.press("Control+Enter")
         await expect(page.get_by_role("alert").locator("pre")).to_have_text(["theirs", "half a thought"])
         await page.get_by_role("alert").get_by_role("button", name="Keep your version").click()
+        await expect(page.get_by_role("alert")).to_have_count(0)
         await expect(region.get_by_text("half a thought")).to_be_visible()
+        await expect_stored(lambda: ok(world.api.get(f"/tickets/{ticket['id']}"))["description"], "half a thought")
         await page.reload()
         await expect(region.get_by_text("half a thought")).to_be_visible()
         await expect(draft).to_have_count(0)
@@ -76,6 +79,7 @@ def test_people_and_tickets_are_suggested_highlighted_and_linked(chromium: Chrom
         said = page.get_by_role("article", name="Comment by Ann")
         await expect(said.locator(".mention")).to_have_text("@Jonas Weber")
         await expect(said.get_by_role("link", name=other["key"])).to_have_attribute("href", f"/t/{other['key']}")
+        await expect(field).to_have_value("")
         await field.fill("And @jonas again")
         await field.press("Control+Enter")
         await expect(said.last.locator(".mention")).to_have_text("@jonas")
@@ -120,13 +124,11 @@ def test_markdown_is_never_shown_raw(chromium: Chromium, world: World) -> None:
         await page.route("**/assets/markdown*.js", hold)
         await page.reload()
         await expect(page.get_by_role("heading", level=1)).to_have_text("A ticket")
-        before = await page.get_by_role("heading", name="Activity").bounding_box()
+        before = await find_still_box(page.get_by_role("heading", name="Activity"))
         await expect(page.get_by_text("**stays**")).to_be_hidden()
         may_load.set()
         await expect(page.locator(".markdown strong")).to_have_text("stays")
-        after = await page.get_by_role("heading", name="Activity").bounding_box()
-        assert before
-        assert after
+        after = await find_still_box(page.get_by_role("heading", name="Activity"))
         assert before["y"] == after["y"], "the page jumped"
         # times are written as in the person's locale
         when = page.get_by_role("complementary", name="Properties").locator("time").first

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 import pytest
 from playwright.async_api import Page, expect
 
-from tests.e2e.app import LOOKS, PHONE, use
+from tests.e2e.app import LOOKS, PHONE, find_still_box, use
 from tests.e2e.browser import Chromium
 from tests.e2e.test_board import expect_titles, seed, titles
 from tests.e2e.touch import Touch
@@ -32,14 +32,12 @@ def test_long_press_drags_a_card(windowed: Chromium, world: World) -> None:
                 "card => card.getBoundingClientRect().x < 200", arg=await there.element_handle()
             )
             await touch.move(PHONE["width"] / 2, 300)
-            box = await there.bounding_box()
-            assert box
+            box = await find_still_box(there)
             await touch.move(PHONE["width"] / 2, box["y"] + box["height"] - 3)
             await touch.up()
             await expect(page.get_by_role("region", name="In progress").locator("[data-ticket]")).to_have_count(2)
         await expect_titles(page, "In progress", ["There", "Two"])
         assert page.url.endswith(world.project), "the ticket wasn't opened"
-        await page.wait_for_load_state("networkidle")
 
     on_a_phone(windowed, world, f"/projects/{world.project}", drag)
     assert titles(world, 1) == ["There", "Two"]
@@ -84,8 +82,7 @@ def test_column_is_reordered_by_touch(windowed: Chromium, world: World) -> None:
         grips = page.get_by_title("Drag to reorder")
         await grips.nth(2).wait_for()
         await grips.nth(2).scroll_into_view_if_needed()
-        first = await grips.nth(0).bounding_box()
-        assert first
+        first = await find_still_box(grips.nth(0))
         async with Touch(page) as touch:
             await touch.long_press(grips.nth(2))
             await touch.move(first["x"] + 8, first["y"] + 2)

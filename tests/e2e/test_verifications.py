@@ -27,14 +27,19 @@ def test_before_and_after_are_side_by_side(chromium: Chromium, world: World, loo
     async def watch(page: Page) -> None:
         await expect(page.get_by_role("heading", level=1)).to_have_text("Gift card fails")
         await expect(page.get_by_role("heading", name="Verifications")).to_have_count(0)
-        post("reproduced", "abcdef12", rounds=3, console=["TypeError: rate is undefined"])
+        files = {"file": ("trace.zip", b"PK\x05\x06" + bytes(18))}
+        trace = ok(agent.post(f"/tickets/{ticket}/attachments", files=files))
+        post("reproduced", "abcdef12", rounds=3, console=["TypeError: rate is undefined"], trace=trace["id"])
         before, after = (page.get_by_role("article", name=name) for name in ("Before", "After"))
         await expect(before).to_contain_text("Reproduced")
         await expect(before).to_contain_text("abcdef1")
         await expect(before).to_contain_text("by Claude Code")
         await expect(before).to_contain_text("3 rounds")
         await expect(before.get_by_label("Console")).to_have_text("TypeError: rate is undefined")
+        href = f"/api/v1/assets/{trace['id']}/content"
+        await expect(before.get_by_role("link", name="Trace")).to_have_attribute("href", href)
         await expect(after).to_contain_text("Not tried on a fix yet")
+        await expect(after.get_by_role("link", name="Trace")).to_have_count(0)
         post("flaky", "bbbbbbb")
         await expect(after).to_contain_text("Flaky")
         post("gone", "ccccccc")

@@ -42,12 +42,18 @@ def talk(
 
 
 def talk_over_stdio(
-    mode: str, environment: dict[str, str], log: Path, work: Callable[[Client], Awaitable[T]], *options: str
+    mode: str,
+    environment: dict[str, str],
+    log: Path,
+    work: Callable[[Client], Awaitable[T]],
+    *options: str,
+    folder: Path | None = None,
 ) -> T:
-    """Start the local server with this environment and these options, and talk to it."""
+    """Start the local server in this folder with this environment and these options, and talk to it."""
     compiled = {name: value for name, value in os.environ.items() if name == "PYTHONPYCACHEPREFIX"}
     given = {"PATH": os.environ["PATH"], "HOME": str(log.parent), **compiled, **environment}
-    parameters = StdioServerParameters(command=sys.executable, args=["-m", "ticketbox", "mcp", *options], env=given)
+    command = ["-m", "ticketbox", "mcp", *options]
+    parameters = StdioServerParameters(command=sys.executable, args=command, env=given, cwd=folder)
 
     async def run() -> T:
         with log.open("a") as stderr:

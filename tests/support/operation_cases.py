@@ -12,6 +12,7 @@ import json
 import re
 import secrets
 import sqlite3
+import time
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -26,6 +27,7 @@ from tests.support.server import PASSWORD, Box, Person, World, ok
 from tests.support.source_maps import build_source_map
 from ticketbox.domain.accounts import totp
 from ticketbox.domain.accounts.passkeys import encode_base64url
+from ticketbox.domain.accounts.secrets import hash_secret
 from ticketbox.domain.core.access.scopes import Role
 from ticketbox.http.header_arguments import list_header_arguments
 from ticketbox.operations.catalogue import load_registry
@@ -372,6 +374,10 @@ def _capture(world: World) -> Arguments:
     return {"capture_id": make_capture(world)["capture_id"]}
 
 
+def _capture_pair(world: World) -> Arguments:
+    return {**_capture(world), "other": make_capture(world)["capture_id"]}
+
+
 def _asset(world: World) -> Arguments:
     return {"asset_id": screenshot_of(world, make_capture(world)["ticket_id"])}
 
@@ -429,6 +435,13 @@ def _link_stranger(world: World) -> Person:
     return person
 
 
+def _member_with_factor(world: World) -> Arguments:
+    person = world.join(f"Guest{next(_numbers)}")
+    _insert_factor(person, 0)
+    return {"company_id": world.company, "user_id": person.id}
+
+
+TOTP_SECRET = b"12345678901234567890"
 RECOVERY_CODE = "0123-4567-89ab-cdef"
 
 
@@ -458,7 +471,13 @@ def _stranger_with_factor(world: World) -> Person:
 PASSKEY_ID = "pk_000000000000"
 HOLD_PASSKEY = """
 INSERT OR REPLACE INTO passkey (public_id, user_id, credential_id, credential, sign_count, name, created_at)
+SELECT ?, id, ?, ?, 0, 'Phone', 0 FROM user WHERE public_id = ?
+"""
 WAIT_FOR_PASSKEY = """
+INSERT INTO provider_request (secret_hash, data, expires_at) VALUES (?, json_object('purpose', ?), 9e12)
+"""
+
+
 @functools.cache
 def _device(url: str) -> PasskeyDevice:
     return PasskeyDevice(url)

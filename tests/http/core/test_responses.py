@@ -139,7 +139,7 @@ def test_every_client_detects_an_undeclared_error() -> None:
         ("GET", "/tickets/t-00000000", "forbidden"),
         ("POST", "/tickets/t-00000000/archive", "ticket_archived"),
         ("POST", "/tickets/bulk-move", "already_claimed"),
-        ("GET", "/similar", "not_found"),
+        ("GET", "/search", "not_found"),
         ("GET", "/me", "insufficient_scope"),
     ]:
         with pytest.raises(AssertionError, match=f"doesn't list {code}"):
