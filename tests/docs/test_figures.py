@@ -127,6 +127,8 @@ def test_limits_page_matches_the_code() -> None:
             f"{bucket_limit(sessions, 'sign-in-device')} a minute",
         "attempts to confirm or change one's password": f"{bucket_limit(confirmation, 'password')} a minute",
         "new email addresses of an account": f"{bucket_limit(profile, 'address')} a minute",
+        "new email addresses of an account that other accounts have, without a mail server":
+            f"{address_changes.MAX_TAKEN_A_DAY} a day; then none for a day",
         "sign-ins with an identity provider, begun or answered, from an address":
             f"{provider_sign_in.PER_MINUTE} a minute each",
         "codes of the second factor of an account": f"{codes.PER_MINUTE} a minute",
@@ -148,7 +150,7 @@ def test_limits_page_matches_the_code() -> None:
         "JSON body": f"{rest.MAX_JSON // MIB} MiB",
         "time for a JSON body to arrive": f"{rest.BODY_SECONDS:.0f} s",
         "MCP message": f"{endpoint.MAX_MESSAGE // MIB} MiB; with a file {endpoint.MAX_FILE_MESSAGE // MIB} MiB",
-        "whole upload": f"{preparation.MAX_UPLOAD // MIB} MiB",
+        "whole upload": f"{intake.MAX_UPLOAD // MIB} MiB",
         "time for an upload to arrive": f"{uploads.UPLOAD_SECONDS:.0f} s",
         "a database query": f"{readers.READ_SECONDS:.0f} s",
         "items on a page of a list": f"{bounds['minimum']} to {bounds['maximum']}, {default} by default",
@@ -168,9 +170,11 @@ def test_limits_page_matches_the_code() -> None:
         "strings in one entry": f"{sent_streams.MAX_ENTRY_QUOTES // 2:,}",
         "processor time of a capture": f"{settings.DEFAULT_CAPTURE_SECONDS} s; longer ones get 413",
         "the part `capture`": f"{uploads.MAX_ENVELOPE // MIB} MiB",
-        "attachments in one capture": f"{preparation.MAX_ATTACHMENTS}",
+        "attachments in one capture": f"{intake.MAX_ATTACHMENTS}",
         "attachments of a ticket": f"{assets.MAX_ATTACHMENTS_PER_TICKET}",
-        "source map": f"{source_map.MAX_BYTES // MIB} MB",
+        "source map": (
+            f"{source_map.MAX_BYTES // MIB} MB, {source_map.MAX_SOURCES:,} sources and {source_map.MAX_NAMES:,} names"
+        ),
         "source maps of a project": f"{source_maps.MAX_MAPS:,}",
         "annotations on an image": f"{annotations.MAX_ANNOTATIONS}",
         "points of all pen lines on an image": f"{annotations.MAX_POINTS:,}",
@@ -211,10 +215,10 @@ def test_limits_page_matches_the_code() -> None:
 
 def test_captures_page_lists_parts_and_fields() -> None:
     parts, fields = tables(CAPTURES, "Send a capture")
-    taken = preparation.CreateCapture.__struct_fields__
+    taken = intake.CreateCapture.__struct_fields__
     assert words([row[0] for row in parts]) == [name for name in taken if name != "idempotency_key"]
-    needed = {field.name for field in msgspec.structs.fields(preparation.Envelope) if field.required}
-    assert set(words([row[0] for row in fields])) == set(preparation.Envelope.__struct_fields__)
+    needed = {field.name for field in msgspec.structs.fields(intake.Envelope) if field.required}
+    assert set(words([row[0] for row in fields])) == set(intake.Envelope.__struct_fields__)
     assert {row[0].strip("`") for row in fields if row[2] == "yes"} == needed
 
 

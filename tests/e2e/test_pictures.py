@@ -1,29 +1,25 @@
 """The pictures in the documentation: what a browser shows of the demo, at `docs/pictures`.
 
-`TICKETBOX_SNAPSHOTS=write uv run --group dev pytest -m long tests/e2e/test_pictures.py` takes them again.
+`TICKETBOX_SNAPSHOTS=write uv run --group dev pytest -m long tests/e2e/test_pictures.py tests/e2e/test_red_to_green.py`
+takes them again.
 """
 
-import io
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from PIL import Image
 from playwright.async_api import Page, ViewportSize, expect
 
 from tests.demo import Demo
-from tests.docs.pages import PAGES, ROOT, links
+from tests.docs.pages import PAGES, links
 from tests.e2e.app import DESK, PageMonitor, assert_accessible
 from tests.e2e.browser import Chromium
+from tests.e2e.documentation_pictures import FOLDER, MOST_BYTES, keep_picture
 from tests.support.server import ok, run_server
 
 pytestmark = pytest.mark.long
 
-FOLDER = ROOT / "docs" / "pictures"
-MOST_BYTES = 70_000
-COLOURS = 200
-TAKEN = {"board.png", "ticket.png", "set-up.png"}
+TAKEN = {"board.png", "evidence.png", "popup.png", "set-up.png", "ticket.png", "verifications.png"}
 COLUMN: ViewportSize = {"width": 600, "height": 1000}
 
 
@@ -35,24 +31,17 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Demo]:
 
 
 async def take(page: Page, name: str) -> None:
-    """Take a picture, or see that the one in the documentation has its size."""
-    taken = await page.screenshot(full_page=True, animations="disabled", caret="hide")
-    with Image.open(io.BytesIO(taken)) as picture:
-        if os.environ.get("TICKETBOX_SNAPSHOTS") == "write":
-            small = picture.convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE)
-            small.save(FOLDER / name, optimize=True)
-        with Image.open(FOLDER / name) as kept:
-            assert kept.size == picture.size
+    """Take the picture of a page."""
+    keep_picture(await page.screenshot(full_page=True, animations="disabled", caret="hide"), name)
 
 
 def visit_demo(chromium: Chromium, demo: Demo, path: str, heading: str, name: str) -> None:
     """Show a page of the demo to its owner, and take its picture."""
-    client = demo.client()
-    ok(client.post("/session", json={"email": "demo@example.org", "password": demo.password}))
+    cookie = demo.sign_in()
 
     async def visit(page: Page) -> None:
         watched = PageMonitor(page)
-        await page.context.add_cookies([{"name": "ticketbox", "value": client.cookies["ticketbox"], "url": demo.url}])
+        await page.context.add_cookies([{"name": "ticketbox", "value": cookie, "url": demo.url}])
         await page.goto(demo.url + path)
         await expect(page.get_by_role("heading", name=heading, level=1)).to_be_visible()
         await page.wait_for_load_state("load")
