@@ -56,7 +56,7 @@ CREATE TABLE blob (
   encoding TEXT NOT NULL CHECK (encoding IN ('identity', 'zstd')),
   bytes INTEGER NOT NULL,
   data BLOB NOT NULL
-) STRICT;
+, stored INTEGER CHECK (stored IS NULL OR (stored > 0 AND length(data) = 0))) STRICT;
 
 CREATE TABLE board_column (
   id INTEGER PRIMARY KEY,
@@ -92,7 +92,7 @@ CREATE TABLE capture (
   network INTEGER NOT NULL REFERENCES blob (id),
   errors INTEGER NOT NULL REFERENCES blob (id),
   created_at INTEGER NOT NULL,
-  created_by INTEGER NOT NULL REFERENCES byline (id), error_words TEXT NOT NULL DEFAULT '', console_words TEXT NOT NULL DEFAULT '', actions INTEGER REFERENCES blob (id), replay INTEGER REFERENCES blob (id),
+  created_by INTEGER NOT NULL REFERENCES byline (id), error_words TEXT NOT NULL DEFAULT '', console_words TEXT NOT NULL DEFAULT '', actions INTEGER REFERENCES blob (id), replay INTEGER REFERENCES blob (id), excerpt_version INTEGER NOT NULL DEFAULT 0,
   UNIQUE (user_id, client_id)
 ) STRICT;
 
@@ -717,7 +717,7 @@ CREATE TABLE work_session (
   ended_at INTEGER,
   ended_by INTEGER REFERENCES byline (id)
 , project_id INTEGER REFERENCES project (id) ON DELETE CASCADE, needs_plan_approval INTEGER NOT NULL DEFAULT 0
-  CHECK (needs_plan_approval IN (0, 1))) STRICT;
+  CHECK (needs_plan_approval IN (0, 1)), repository TEXT) STRICT;
 
 CREATE INDEX alias_of_ticket ON ticket_number_alias (ticket_id);
 
@@ -730,18 +730,18 @@ CREATE INDEX asset_of_capture ON asset (capture_id, id);
 CREATE INDEX asset_of_ticket ON asset (ticket_id, id);
 
 CREATE TRIGGER asset_storage_added AFTER INSERT ON asset BEGIN
-  UPDATE company_storage SET bytes = bytes + (SELECT length(data) FROM blob WHERE id = new.blob_id)
+  UPDATE company_storage SET bytes = bytes + (SELECT ifnull(stored, length(data)) FROM blob WHERE id = new.blob_id)
   WHERE company_id = (SELECT p.company_id FROM ticket t JOIN project p ON p.id = t.project_id WHERE t.id = new.ticket_id);
 END;
 
 CREATE TRIGGER asset_storage_changed AFTER UPDATE OF blob_id ON asset BEGIN
-  UPDATE company_storage SET bytes = bytes + (SELECT length(data) FROM blob WHERE id = new.blob_id)
-    - (SELECT length(data) FROM blob WHERE id = old.blob_id)
+  UPDATE company_storage SET bytes = bytes + (SELECT ifnull(stored, length(data)) FROM blob WHERE id = new.blob_id)
+    - (SELECT ifnull(stored, length(data)) FROM blob WHERE id = old.blob_id)
   WHERE company_id = (SELECT p.company_id FROM ticket t JOIN project p ON p.id = t.project_id WHERE t.id = new.ticket_id);
 END;
 
 CREATE TRIGGER asset_storage_removed AFTER DELETE ON asset BEGIN
-  UPDATE company_storage SET bytes = bytes - (SELECT length(data) FROM blob WHERE id = old.blob_id)
+  UPDATE company_storage SET bytes = bytes - (SELECT ifnull(stored, length(data)) FROM blob WHERE id = old.blob_id)
   WHERE company_id = (SELECT p.company_id FROM ticket t JOIN project p ON p.id = t.project_id WHERE t.id = old.ticket_id);
 END;
 
@@ -777,6 +777,8 @@ CREATE UNIQUE INDEX byline_once ON byline (user_id, ifnull(token_id, ''), via);
 
 CREATE INDEX capture_actions ON capture (actions) WHERE actions IS NOT NULL;
 
+CREATE INDEX capture_by_excerpt_version ON capture (excerpt_version);
+
 CREATE INDEX capture_console ON capture (console);
 
 CREATE INDEX capture_errors ON capture (errors);
@@ -791,20 +793,20 @@ CREATE INDEX capture_replay ON capture (replay) WHERE replay IS NOT NULL;
 
 CREATE TRIGGER capture_storage_added AFTER INSERT ON capture BEGIN
   UPDATE company_storage SET bytes = bytes + (
-    SELECT sum(length(data)) FROM blob WHERE id IN (new.console, new.network, new.errors, new.actions, new.replay))
+    SELECT sum(ifnull(stored, length(data))) FROM blob WHERE id IN (new.console, new.network, new.errors, new.actions, new.replay))
   WHERE company_id = (SELECT p.company_id FROM ticket t JOIN project p ON p.id = t.project_id WHERE t.id = new.ticket_id);
 END;
 
 CREATE TRIGGER capture_storage_changed AFTER UPDATE OF console, errors ON capture BEGIN
   UPDATE company_storage SET bytes = bytes
-    + (SELECT sum(length(data)) FROM blob WHERE id IN (new.console, new.network, new.errors, new.actions, new.replay))
-    - (SELECT sum(length(data)) FROM blob WHERE id IN (old.console, old.network, old.errors, old.actions, old.replay))
+    + (SELECT sum(ifnull(stored, length(data))) FROM blob WHERE id IN (new.console, new.network, new.errors, new.actions, new.replay))
+    - (SELECT sum(ifnull(stored, length(data))) FROM blob WHERE id IN (old.console, old.network, old.errors, old.actions, old.replay))
   WHERE company_id = (SELECT p.company_id FROM ticket t JOIN project p ON p.id = t.project_id WHERE t.id = new.ticket_id);
 END;
 
 CREATE TRIGGER capture_storage_removed AFTER DELETE ON capture BEGIN
   UPDATE company_storage SET bytes = bytes - (
-    SELECT sum(length(data)) FROM blob WHERE id IN (old.console, old.network, old.errors, old.actions, old.replay))
+    SELECT sum(ifnull(stored, length(data))) FROM blob WHERE id IN (old.console, old.network, old.errors, old.actions, old.replay))
   WHERE company_id = (SELECT p.company_id FROM ticket t JOIN project p ON p.id = t.project_id WHERE t.id = old.ticket_id);
 END;
 
@@ -950,16 +952,16 @@ END;
 
 CREATE TRIGGER project_source_maps_removed BEFORE DELETE ON project BEGIN
   UPDATE company_storage SET bytes = bytes - (
-    SELECT ifnull(sum(length(b.data)), 0) FROM source_map s JOIN blob b ON b.id = s.blob_id WHERE s.project_id = old.id)
+    SELECT ifnull(sum(ifnull(b.stored, length(b.data))), 0) FROM source_map s JOIN blob b ON b.id = s.blob_id WHERE s.project_id = old.id)
   WHERE company_id = old.company_id;
 END;
 
 CREATE TRIGGER project_storage_removed BEFORE DELETE ON project BEGIN
   UPDATE company_storage SET bytes = bytes - (
-    SELECT ifnull(sum(length(b.data)), 0)
+    SELECT ifnull(sum(ifnull(b.stored, length(b.data))), 0)
     FROM ticket t JOIN asset a ON a.ticket_id = t.id JOIN blob b ON b.id = a.blob_id WHERE t.project_id = old.id
   ) - (
-    SELECT ifnull(sum(length(b.data)), 0) FROM ticket t JOIN capture c ON c.ticket_id = t.id
+    SELECT ifnull(sum(ifnull(b.stored, length(b.data))), 0) FROM ticket t JOIN capture c ON c.ticket_id = t.id
     JOIN blob b ON b.id IN (c.console, c.network, c.errors, c.actions, c.replay) WHERE t.project_id = old.id
   )
   WHERE company_id = old.company_id;
@@ -988,6 +990,8 @@ CREATE TRIGGER replay_frame_storage_removed AFTER DELETE ON replay_frame BEGIN
 END;
 
 CREATE INDEX report_key_of_project ON report_key (project_id, id);
+
+CREATE INDEX report_of_key ON report (key_id);
 
 CREATE INDEX saved_view_by_project ON saved_view (project_id, id);
 
@@ -1109,12 +1113,12 @@ CREATE INDEX source_map_of_byline ON source_map (created_by);
 CREATE UNIQUE INDEX source_map_of_project ON source_map (project_id, release, name);
 
 CREATE TRIGGER source_map_storage_added AFTER INSERT ON source_map BEGIN
-  UPDATE company_storage SET bytes = bytes + (SELECT length(data) FROM blob WHERE id = new.blob_id)
+  UPDATE company_storage SET bytes = bytes + (SELECT ifnull(stored, length(data)) FROM blob WHERE id = new.blob_id)
   WHERE company_id = (SELECT company_id FROM project WHERE id = new.project_id);
 END;
 
 CREATE TRIGGER source_map_storage_removed AFTER DELETE ON source_map BEGIN
-  UPDATE company_storage SET bytes = bytes - (SELECT length(data) FROM blob WHERE id = old.blob_id)
+  UPDATE company_storage SET bytes = bytes - (SELECT ifnull(stored, length(data)) FROM blob WHERE id = old.blob_id)
   WHERE company_id = (SELECT company_id FROM project WHERE id = old.project_id);
 END;
 
