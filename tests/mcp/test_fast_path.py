@@ -95,6 +95,12 @@ def test_results_of_reading_tools(world: World) -> None:
         assert (result["isError"], result["resultType"]) == (False, "complete"), name
 
 
+def test_null_of_a_wait_that_found_nothing(world: World) -> None:
+    given = {"project_id": world.project, "wait_seconds": 0}
+    result = call(world, world.owner.token("tickets:write"), "claim_next_ticket", given).json()["result"]
+    assert (result["content"][0]["text"], result["structuredContent"]) == ("null", {})
+
+
 def test_what_differs_from_a_valid_call_is_checked(world: World) -> None:
     """The checks of a call aren't repeated for another that differs only in its id and arguments."""
     token, valid = world.owner.token("read"), {"name": "list_tickets", "arguments": {}}

@@ -143,7 +143,7 @@ class FastPath:
 
     def _encode_call_result(self, result: ToolResult, version: str) -> bytes:
         """Encode the result of `tools/call`. The text of a success is its object as JSON, and is encoded only once."""
-        has_object = result.structured is not None and not result.is_error and not result.images
+        has_object = bool(result.structured) and not result.is_error and not result.images
         if has_object and is_portable_json(result.text, version):
             text, structured = msgspec.json.encode(result.text), result.text.encode()
             if version == NEWEST:

@@ -133,7 +133,7 @@ class Handlers:
             raise
         result = await self._dispatcher.dispatch(call.card.operation, call.arguments, context, lax=True)
         if result is None and call.card.operation.waits:
-            return ToolResult("null", None)  # nothing came; the tool has no output schema
+            return ToolResult("null", {})  # nothing came; Gemini CLI makes an error of null without an object
         if isinstance(result, Content):
             result = await self._scale_picture(result, context)
             images = [result] if answers.is_picture(result) else []

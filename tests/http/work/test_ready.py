@@ -142,14 +142,15 @@ def test_agent_claims_over_mcp(world: World, mode: str) -> None:
     made = world.ticket("By MCP")["id"]
 
     async def work(client: Any) -> None:
-        texts = []
+        texts, objects = [], []
         for _ in range(2):
-            result = await client.call_tool("claim_next_ticket", {"project_id": world.project})
+            result = await client.call_tool("claim_next_ticket", {"project_id": world.project, "wait_seconds": 0})
             assert not result.is_error
             texts.append(result.content[0].text)
+            objects.append(result.structured_content)
         assert made in texts[0]
         assert '"lease":"lease_' in texts[0]
-        assert texts[1] == "null"
+        assert (texts[1], objects[1]) == ("null", {})
 
     talk(world, mode, work)
 
