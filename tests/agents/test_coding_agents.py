@@ -173,6 +173,20 @@ def test_waiting_agent_gets_a_new_ticket(
     agent.run(connect(world, transport)._replace(tools="all"), model, tmp_path)
 
 
+def test_agent_waits_as_long_as_a_call_does_by_default(
+    world: World, agent: Agent, model: MockModel, tmp_path: Path
+) -> None:
+    """No agent gives up before the server answers, or takes the answer for an error."""
+
+    def script() -> Script:
+        nothing = yield Call("claim_next_ticket", {"project_id": world.project})
+        assert {"null", "{}"} & set(nothing.text.splitlines()), nothing.raw
+        return "Nothing to do."
+
+    model.follow(script)
+    agent.run(connect(world, "http"), model, tmp_path)
+
+
 def test_agent_asks_a_person_and_finishes(
     world: World, agent: Agent, transport: str, model: MockModel, tmp_path: Path
 ) -> None:
@@ -191,7 +205,7 @@ def test_agent_asks_a_person_and_finishes(
         question = asked.json()["id"]
         person = threading.Timer(2, answer_question, (world, question, "Yes"))  # the agent waits already
         person.start()
-        answer = yield Call("wait_for_answer", {**claim, "wait_seconds": 40})
+        answer = yield Call("wait_for_answer", claim)
         person.join()
         assert answer.json()["answer"] == "Yes"
         finished = yield Call("finish_work", {**claim, "comment": "Dropped v1.", "column": "Done"})

@@ -41,7 +41,7 @@ def test_newcomer_has_an_agent_that_claims_asks_and_finishes_in_three_minutes(tm
             path = f"/questions/{asked.json()['id']}/answer"
             answering = threading.Timer(1, lambda: ok(person.post(path, json={"answer": "Yes"})))
             answering.start()
-            answer = yield Call("wait_for_answer", {**claim, "wait_seconds": 40})
+            answer = yield Call("wait_for_answer", claim)
             answering.join()
             assert answer.json()["answer"] == "Yes"
             done = yield Call("finish_work", {**claim, "comment": "Fixed.", "column": "Done"})

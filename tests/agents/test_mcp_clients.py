@@ -1,6 +1,7 @@
 """MCP clients that other people wrote, in the versions that are in use."""
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from io import BytesIO
 from pathlib import Path
 
@@ -63,6 +64,22 @@ def test_client_lists_reads_writes_and_survives_a_restart(
         assert session.call("get_ticket", ticket_id=ticket).json()["id"] == ticket
     (comment,) = ok(world.api.get(f"/tickets/{ticket}/comments"))["items"]
     assert (comment["by"]["via"], comment["by"]["token_label"]) == ("mcp", client.name)
+
+
+def test_clients_wait_as_long_as_a_call_does_by_default(world: World, tmp_path: Path) -> None:
+    """All at the same time, because each waits for 45 seconds: no client gives up before the server answers."""
+
+    clients = [*CLIENTS, *BRIDGES]
+
+    def wait(client: McpClient) -> str:
+        folder = tmp_path / client.name
+        folder.mkdir()
+        with client.open(Connection("http", world.box.url, world.owner.token(*ALL)), folder) as session:
+            return session.call("claim_next_ticket", project_id=world.project).text
+
+    with ThreadPoolExecutor(len(clients)) as threads:
+        answers = dict(zip([client.name for client in clients], threads.map(wait, clients), strict=True))
+    assert answers == dict.fromkeys(answers, "null")
 
 
 @pytest.mark.parametrize("name", ["mcp-1-9", "mcp-1-30", "langchain-mcp-adapters"])

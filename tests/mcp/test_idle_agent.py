@@ -1,4 +1,4 @@
-"""How often an agent that waits calls the server, through the real local server and with the longest wait."""
+"""How often an agent that waits calls the server, through the real local server, if it sets no time to wait."""
 
 import asyncio
 import math
@@ -12,10 +12,13 @@ from mcp.client import Client
 
 from tests.support.mcp_client import NEWEST, talk_over_stdio
 from tests.support.server import Box, World, eventually, ok, run_server
-from ticketbox.operations.core.waiting import MAX_WAIT_SECONDS
+from ticketbox.mcp.tools import get_tool_cards
+from ticketbox.operations.catalogue import load_registry
 
 CALLS_IN_TEN_MINUTES = 15  # at most
 TEN_MINUTES = 600.0
+CLIENT_SECONDS = 60  # after which the TypeScript SDK ends a call, and most clients with it
+MARGIN_SECONDS = 10
 TOOLS = ("wait_for_events", "claim_next_ticket", "wait_for_answer")
 
 
@@ -26,9 +29,17 @@ def count_requests(box: Box) -> int:
     return sum(map(int, found))
 
 
+def test_tools_wait_long_enough_by_default_and_less_than_clients_do() -> None:
+    cards = [card for card in get_tool_cards(load_registry()).values() if card.operation.waits]
+    assert {card.name for card in cards} == set(TOOLS)
+    for card in cards:
+        seconds = card.input_schema["properties"]["wait_seconds"]["default"]
+        assert TEN_MINUTES / CALLS_IN_TEN_MINUTES <= seconds <= CLIENT_SECONDS - MARGIN_SECONDS
+
+
 @pytest.mark.long
 def test_idle_agent_makes_at_most_fifteen_calls_in_ten_minutes(tmp_path: Path) -> None:
-    """Each tool waits once for as long as it accepts; the rest of the ten minutes repeats that."""
+    """Each tool waits once for as long as it does by default; the rest of the ten minutes repeats that."""
     with run_server(tmp_path, "--trusted-proxy", "127.0.0.1/32") as box:
         world = World(box)
         ticket = world.ticket()["id"]
@@ -47,7 +58,7 @@ def test_idle_agent_makes_at_most_fifteen_calls_in_ten_minutes(tmp_path: Path) -
 
             async def wait(name: str) -> float:
                 started = time.monotonic()
-                result = await client.call_tool(name, {**given[name], "wait_seconds": MAX_WAIT_SECONDS})
+                result = await client.call_tool(name, given[name])
                 assert not result.is_error, result.content
                 return time.monotonic() - started
 

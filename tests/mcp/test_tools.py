@@ -61,7 +61,7 @@ def test_every_tool_result_matches_its_schema(world: World, mode: str) -> None:
         "finish_work": {**done, "comment": "Fixed", "column": "Done"},
         "list_work_sessions": {"ticket_id": work["ticket_id"]},
         "ask_human": {**work, "question": "Which one?", "choices": ["The first", "The second"]},
-        "wait_for_answer": work,
+        "wait_for_answer": {**work, "wait_seconds": 0},
         "add_verification": {"ticket_id": spare, **VERIFICATION},
         "list_verifications": {"ticket_id": spare},
         "assign_ticket": {"ticket_id": spare, "user_id": "me"},

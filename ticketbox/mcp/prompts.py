@@ -120,8 +120,8 @@ PROMPTS = (
         argument_is="The project's id.",
         text=(
             "Work through the open tickets of the project {value} in this code base, one at a time.\n\n"
-            "1. Claim the next one with claim_next_ticket (project_id={value}). It returns the ticket and a lease:\n"
-            "   keep it for report_progress, ask_human and finish_work.\n"
+            "1. Claim the next one with claim_next_ticket (project_id={value}, wait_seconds=0). It returns the ticket\n"
+            "   and a lease: keep it for report_progress, ask_human and finish_work.\n"
             "2. Fix it with a test that fails without the fix, each ticket on its branch. Show your plan with\n"
             "   report_progress.\n"
             "3. End it with finish_work and the lease: what you changed, how you proved it, and the column for\n"

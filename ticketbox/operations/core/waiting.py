@@ -15,9 +15,11 @@ from ticketbox.operations.core.listeners import EVERYTHING, Interest, Listener, 
 T = TypeVar("T")
 
 MAX_WAIT_SECONDS = 50
+# An agent that repeats its call for ten minutes makes at most 14; common MCP clients end a call after 60 seconds.
+DEFAULT_WAIT_SECONDS = 45
 
 WaitSeconds = Annotated[
-    int, Meta(ge=0, le=MAX_WAIT_SECONDS, description="How long to wait if there is nothing yet; 0 answers immediately.")
+    int, Meta(ge=0, le=MAX_WAIT_SECONDS, description="Seconds to wait for something new, up to 50; 0 doesn't wait.")
 ]
 
 

@@ -19,7 +19,7 @@ from ticketbox.operations.core.listeners import EventBatch, Interest
 from ticketbox.operations.core.lookups import CompanyId, Id, TicketId, find_membership, find_readable_ticket
 from ticketbox.operations.core.paging import NEWEST, Cursor, Limit, Page, build_page, decode_cursor
 from ticketbox.operations.core.registry import Tool, operation
-from ticketbox.operations.core.waiting import NothingYet, WaitSeconds
+from ticketbox.operations.core.waiting import DEFAULT_WAIT_SECONDS, NothingYet, WaitSeconds
 from ticketbox.store.events import events
 from ticketbox.store.file.database import Read
 
@@ -155,7 +155,7 @@ class WaitForEvents(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     types: Types | None = None
     limit: Limit = 50
     cursor: Cursor | None = None
-    wait_seconds: WaitSeconds = 25
+    wait_seconds: WaitSeconds = DEFAULT_WAIT_SECONDS
 
 
 class NewEvents(msgspec.Struct, frozen=True):

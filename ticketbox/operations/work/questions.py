@@ -24,7 +24,7 @@ from ticketbox.operations.core.inputs import Line, Text
 from ticketbox.operations.core.listeners import Interest
 from ticketbox.operations.core.lookups import QuestionId, TicketId, find_readable_ticket, find_writable
 from ticketbox.operations.core.registry import Tool, operation
-from ticketbox.operations.core.waiting import NothingYet, WaitSeconds
+from ticketbox.operations.core.waiting import DEFAULT_WAIT_SECONDS, NothingYet, WaitSeconds
 from ticketbox.operations.events.notify import notify_of_question
 from ticketbox.operations.tickets.lookups import find_writable_ticket
 from ticketbox.operations.tickets.recording import record_ticket_event
@@ -120,6 +120,7 @@ class WaitForAnswer(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
         "Wait for an answer",
         "Use this after ask_human or a request for approval, until there is an `answer`. It doesn't renew the claim.",
         {"ticket_id": "t-4k7m2q9x", "lease": "lease_…", "wait_seconds": 50},
+        defaults={"wait_seconds": DEFAULT_WAIT_SECONDS},
         core=True,
     ),
 )

@@ -24,7 +24,7 @@ from ticketbox.operations.core.lookups import (
 )
 from ticketbox.operations.core.names import resolve_user_id
 from ticketbox.operations.core.registry import Tool, operation
-from ticketbox.operations.core.waiting import NothingYet, WaitSeconds
+from ticketbox.operations.core.waiting import DEFAULT_WAIT_SECONDS, NothingYet, WaitSeconds
 from ticketbox.operations.tickets.lookups import find_writable_ticket, load_ticket
 from ticketbox.operations.tickets.placement.placing import place_ticket
 from ticketbox.operations.tickets.recording import record_ticket_event
@@ -79,6 +79,7 @@ class ClaimedTicket(TicketDetail, frozen=True, kw_only=True):
         "Claim the next ticket",
         "Use this to get work: it starts work on the first ready ticket, or waits for one. Keep `lease`.",
         {"project_id": "Webshop", "labels": ["agent"], "wait_seconds": 50},
+        defaults={"wait_seconds": DEFAULT_WAIT_SECONDS},
         core=True,
         unlisted=UNLISTED,
     ),
