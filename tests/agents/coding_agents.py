@@ -137,33 +137,41 @@ class Codex(Agent):
     name = "codex"
 
     def prepare(self, connection: Connection, model: MockModel, home: Path) -> tuple[list[str], Environment]:
-        found = list((self.install() / "@openai" / f"codex-linux-{MACHINE}").glob("vendor/*/bin/codex"))
-        assert len(found) == 1, found
         how = {"url": connection.endpoint, "bearer_token_env_var": "TICKETBOX_TOKEN"}
         lines = [f"{key} = {json.dumps(value)}" for key, value in how.items()]
         if connection.transport == "stdio":
             first, *rest = connection.command
             pairs = ", ".join(f"{key} = {json.dumps(value)}" for key, value in connection.environment.items())
             lines = [f"command = {json.dumps(first)}", f"args = {json.dumps(rest)}", f"env = {{ {pairs} }}"]
+        command, environment = self._write_settings(lines, model, home)
+        return command, {**environment, "TICKETBOX_TOKEN": connection.token}
+
+    def prepare_sign_in(self, endpoint: str, model: MockModel, home: Path) -> tuple[list[str], Environment]:
+        """Write the settings for a sign-in by OAuth; its tokens are kept in a file."""
+        return self._write_settings([f"url = {json.dumps(endpoint)}"], model, home)
+
+    def _write_settings(self, server: list[str], model: MockModel, home: Path) -> tuple[list[str], Environment]:
+        found = list((self.install() / "@openai" / f"codex-linux-{MACHINE}").glob("vendor/*/bin/codex"))
+        assert len(found) == 1, found
         settings = [
             'model = "mock"',
             'model_provider = "mock"',
             'approval_policy = "never"',
             'sandbox_mode = "read-only"',
+            'mcp_oauth_credentials_store = "file"',
             "[model_providers.mock]",
             'name = "mock"',
             f'base_url = "{model.url}/v1"',
             'wire_api = "responses"',
             'env_key = "MOCK_KEY"',
             "[mcp_servers.ticketbox]",
-            *lines,
+            *server,
             "required = true",  # otherwise the first message is sent before a local server has listed its tools
             'default_tools_approval_mode = "approve"',
         ]
         (home / ".codex").mkdir()
         (home / ".codex" / "config.toml").write_text("\n".join(settings))
-        command = [str(found[0]), "exec", "--skip-git-repo-check", PROMPT]
-        return command, {"MOCK_KEY": "mock", "TICKETBOX_TOKEN": connection.token}
+        return [str(found[0]), "exec", "--skip-git-repo-check", PROMPT], {"MOCK_KEY": "mock"}
 
 
 class OpenCode(Agent):
