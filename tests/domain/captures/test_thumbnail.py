@@ -23,10 +23,18 @@ def test_crop_is_around_the_marks() -> None:
     assert top < 480 < 540 < bottom
 
 
-def test_crop_is_around_the_first_mark_if_all_do_not_fit() -> None:
+def test_crop_is_around_the_first_of_equal_marks_if_all_do_not_fit() -> None:
     left, top, right, bottom = compute_crop(1280, 760, [SMALL, BoxGeometry(0, 0, 10, 10)])
     assert left < 900 < 1000 < right
     assert top < 500 < 540 < bottom
+
+
+def test_crop_is_around_the_mark_that_is_shown_largest_if_the_text_is_too_small_with_all() -> None:
+    row, arrow = BoxGeometry(40, 560, 780, 130), ArrowGeometry(1120, 650, 1080, 540)
+    left, top, right, bottom = compute_crop(1280, 800, [row, arrow])
+    assert left < 1080 < 1120 < right
+    assert top < 540 < 650 < bottom
+    assert right - left == 512
 
 
 def test_crop_of_an_image_without_marks_is_at_the_top() -> None:
