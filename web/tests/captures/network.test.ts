@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { filterRequests, isFailed, sortRequests, typeGroup } from '../../src/app/captures/network/requests';
-import { timeRange, waterfallBar } from '../../src/app/captures/network/waterfall';
+import { axisMarks, timeRange, waterfallBar } from '../../src/app/captures/network/waterfall';
 import { request, START } from './entries';
 
 describe('waterfall', () => {
@@ -27,6 +27,15 @@ describe('waterfall', () => {
       width: '50.00%',
     });
     expect(waterfallBar(request(0, { duration_ms: 1 }), range)).toEqual({ left: '0.00%', width: '0.10%' });
+  });
+
+  test('the axis has round figures, and none at its end', () => {
+    const label = (ms: number) => axisMarks({ from: START, to: START + ms }).map((mark) => mark.label);
+    expect(label(16_446)).toEqual(['0 s', '5 s', '10 s', '15 s']);
+    expect(label(1_000)).toEqual(['0 ms', '500 ms']);
+    expect(label(930)).toEqual(['0 ms', '500 ms']);
+    expect(label(1)).toEqual(['0 ms']);
+    expect(axisMarks({ from: START, to: START + 400 })[1]).toEqual({ label: '100 ms', left: '25.00%' });
   });
 
   test('the bar of a pending request reaches to the end', () => {

@@ -1,5 +1,5 @@
 import type { NetworkEntry } from '../../../../generated/api';
-import { formatDuration } from '../format';
+import { formatNumber } from '../../ui/display/dates';
 import { isFailed } from './requests';
 
 /** From the start of the first request to the end of the last, in epoch milliseconds. */
@@ -27,11 +27,23 @@ export function waterfallBar(
   return { left: percent(ts - from), width: percent(duration_ms ?? to - ts) };
 }
 
-/** The marks of the time axis: the start, two between, and the end. */
-export function axisMarks({ from, to }: TimeRange): { label: string; left: string }[] {
-  return [0, 1, 2, 3].map((part) => ({
-    label: formatDuration(((to - from) * part) / 3),
-    left: `${((part * 100) / 3).toFixed(2)}%`,
+const MOST_STEPS = 4;
+
+/** The distance of the marks of the time axis: 1, 2 or 5 times a power of ten, in milliseconds. */
+export function axisStep({ from, to }: TimeRange): number {
+  const least = Math.max(1, (to - from) / MOST_STEPS);
+  const power = 10 ** Math.floor(Math.log10(least));
+  return power * ([1, 2, 5].find((factor) => factor * power >= least) ?? 10);
+}
+
+/** The marks of the time axis, in round figures; without one that has no room before the end. */
+export function axisMarks(range: TimeRange): { label: string; left: string }[] {
+  const step = axisStep(range);
+  const length = range.to - range.from;
+  const count = Math.floor((length * 0.95) / step) + 1;
+  return Array.from({ length: count }, (_, index) => ({
+    label: step < 1_000 ? `${formatNumber(index * step)} ms` : `${formatNumber((index * step) / 1_000)} s`,
+    left: `${((index * step * 100) / length).toFixed(2)}%`,
   }));
 }
 
