@@ -159,6 +159,9 @@ def test_plan_note_links_and_usage_appear_as_the_agent_reports(chromium: Chromiu
         agent.report(
             plan=PLAN, note="The price is null.", links=LINKS, usage={"input_tokens": 412_000, "cost_usd": 1.84}
         )
+        if looks.size["width"] < 1080:
+            await expect(panel.locator("summary")).to_have_text("Verify the fix in three runs · 1 of 3 steps done")
+            await panel.locator("summary").click()
         steps = panel.get_by_role("list", name="Plan").get_by_role("listitem")
         await expect(steps).to_have_text(
             [
@@ -194,6 +197,8 @@ def test_repository_of_the_agent_is_shown_and_follows_its_reports(
     async def watch(page: Page) -> None:
         panel = page.get_by_role("region", name="Claude Code")
         await expect(panel).to_contain_text("Working")
+        if looks.size["width"] < 1080:
+            await panel.locator("summary").click()
         line = panel.get_by_role("list", name="Session").get_by_role("listitem").filter(has_text="Repository")
         await expect(line).to_have_count(0)
         agent.report(repository={"branch": "main", "commit": commit, "remote": "git@git.example:shop/web.git"})

@@ -3,6 +3,7 @@ import type { By, Claim, WorkQuestion, WorkSession } from '../../generated/api';
 import {
   currentStep,
   describeBriefly,
+  describePlan,
   describeRepository,
   describeState,
   findOpenQuestion,
@@ -117,6 +118,13 @@ test.each([
 test('a decision is shown in its own words', () => {
   const names = (['question', 'plan', 'done'] as const).map((kind) => nameChoice({ kind }, 'approved'));
   expect(names).toEqual(['approved', 'Approve plan', 'Accept']);
+});
+
+test('a plan in one line is its current step and how far it is', () => {
+  const done = { text: 'Find the cause', state: 'done' as const };
+  expect(describePlan([])).toBe('Work session');
+  expect(describePlan([done, { text: 'Run tests', state: 'active' }])).toBe('Run tests · 1 of 2 steps done');
+  expect(describePlan([done, { text: 'Write docs', state: 'dropped' }])).toBe('Plan · 1 of 1 steps done');
 });
 
 test('a card says what the agent does and since when', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { LocalFormat } from '../../src/app/ui/display/dates';
+import { isDated, LocalFormat } from '../../src/app/ui/display/dates';
 
 const now = Date.parse('2026-06-15T12:00:00Z');
 const american = new LocalFormat('en-US', 'UTC');
@@ -24,6 +24,11 @@ describe('age', () => {
   test('a date is written as the locale writes it', () => {
     expect(german.age('2026-03-01T12:00:00Z', now)).toBe('1. März');
   });
+});
+
+test('only a time that is written as a date is dated', () => {
+  expect(isDated('2026-06-14T12:00:01Z', now)).toBe(false);
+  expect(isDated('2026-06-14T12:00:00Z', now)).toBe(true);
 });
 
 test('the clock has 12 or 24 hours as the locale has, and the date of another day', () => {

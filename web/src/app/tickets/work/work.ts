@@ -104,6 +104,14 @@ export function currentStep(plan: PlanItem[]): PlanItem | undefined {
   return plan.find((item) => item.state === 'active');
 }
 
+/** What is being worked on and how far the plan is, in one line. */
+export function describePlan(plan: PlanItem[]): string {
+  const { done, total } = measureProgress(plan);
+  return total === 0
+    ? 'Work session'
+    : `${currentStep(plan)?.text ?? 'Plan'} · ${done} of ${total} steps done`;
+}
+
 /** How far a plan is. Dropped steps don't count. */
 export function measureProgress(plan: PlanItem[]): { done: number; total: number } {
   const kept = plan.filter((item) => item.state !== 'dropped');

@@ -2,6 +2,9 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
+/** Whether the age of a time (RFC 3339) is written as a date, which a sentence puts "on" before. */
+export const isDated = (at: string, now: number): boolean => Math.abs(now - Date.parse(at)) >= DAY;
+
 type Locale = string | readonly string[];
 
 /** Formats dates, times and numbers as a locale does. The words around them are the app's own, in English. */
@@ -32,7 +35,7 @@ export class LocalFormat {
     const ms = now - Date.parse(at);
     const length = Math.abs(ms);
     if (length < MINUTE) return 'just now';
-    if (length >= DAY) return this.date(at, now);
+    if (isDated(at, now)) return this.date(at, now);
     const words = length < HOUR ? `${Math.trunc(length / MINUTE)} min` : `${Math.trunc(length / HOUR)} h`;
     return ms > 0 ? `${words} ago` : `in ${words}`;
   }
