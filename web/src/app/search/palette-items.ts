@@ -1,10 +1,11 @@
+import ArrowRight from '@lucide/svelte/icons/arrow-right';
 import CircleDot from '@lucide/svelte/icons/circle-dot';
+import Command from '@lucide/svelte/icons/command';
 import CornerDownLeft from '@lucide/svelte/icons/corner-down-left';
 import Filter from '@lucide/svelte/icons/list-filter';
 import Plus from '@lucide/svelte/icons/plus';
 import SearchIcon from '@lucide/svelte/icons/search';
 import SquareKanban from '@lucide/svelte/icons/square-kanban';
-import Terminal from '@lucide/svelte/icons/square-terminal';
 import type { Component } from 'svelte';
 import type { Hit, Piece, Project } from '../../../generated/api';
 import { overlay } from '../core/overlay.svelte';
@@ -23,6 +24,7 @@ export type PaletteItem = {
   label: string;
   icon: Component<{ size?: number }>;
   ticket?: Hit;
+  project?: Project;
   /** The label with its matches. */
   pieces?: Piece[];
   faded?: boolean;
@@ -89,7 +91,8 @@ export function toProjectItem(project: Project): PaletteItem {
     group: 'Projects',
     label: project.name,
     icon: SquareKanban,
-    hint: workspace.company(project.company_id)?.name,
+    project,
+    hint: workspace.companies.length > 1 ? workspace.company(project.company_id)?.name : undefined,
     run: () => router.go(`/projects/${project.id}`),
   };
 }
@@ -110,7 +113,7 @@ export function toCommandItem({ keys, label, run }: Shortcut): PaletteItem {
     key: `do ${keys}`,
     group: 'Commands',
     label,
-    icon: Terminal,
+    icon: keys.startsWith('g ') ? ArrowRight : Command,
     keys: nameKeys(keys),
     run,
   };
