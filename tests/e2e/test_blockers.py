@@ -3,6 +3,7 @@
 import pytest
 from playwright.async_api import Locator, Page, expect
 
+from tests.e2e.app import find_still_box
 from tests.e2e.browser import Chromium
 from tests.e2e.webapp import open_as
 from tests.support.server import World, ok
@@ -49,6 +50,23 @@ def test_table_shows_blockers_as_they_were_until_it_is_updated(chromium: Chromiu
         await expect(chip).to_have_count(0)
 
     chromium.visit(look)
+
+
+def test_cell_of_the_table_opens_its_ticket_and_its_chip_the_blocker(chromium: Chromium, world: World) -> None:
+    blocker, blocked = block(world)
+
+    async def click(page: Page) -> None:
+        await open_as(page, world.owner, f"/projects/{world.project}/table")
+        cell = page.get_by_role("row").filter(has_text="Blocked by").locator(".what")
+        await cell.get_by_role("link", name=blocker["key"]).click()
+        await expect(page.get_by_role("heading", name="Blocker")).to_be_visible()
+        await page.go_back()
+        await expect(cell).to_be_visible()
+        box = await find_still_box(cell)
+        await page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] - 3)
+        await expect(page.get_by_role("heading", name=blocked["title"], exact=True)).to_be_visible()
+
+    chromium.visit(click)
 
 
 def test_blocker_opens_from_the_blocked_ticket(chromium: Chromium, world: World) -> None:
