@@ -126,6 +126,43 @@ def test_replay_shows_what_happened_and_no_secret(recording_browser: ExtensionBr
     assert not any(SECRET.encode() in each for each in read_stored_bytes(reporter.box.db))
 
 
+def test_styles_that_change_break_no_policy_of_the_page(recording_browser: ExtensionBrowser, reporter: World) -> None:
+    """The recorder compares an element's style with the former one, and must not write that into an attribute."""
+
+    async def answer(route: Route) -> None:
+        body = '<!doctype html><html lang="en"><title>Strict</title><h1>Orders</h1>'
+        policy = {"Content-Security-Policy": "default-src 'none'; style-src 'none'"}
+        await route.fulfill(content_type="text/html", headers=policy, body=body)
+
+    async def work() -> tuple[str, list[str]]:
+        page = await recording_browser.context.new_page()
+        await page.route("http://strict.test/**", answer)
+        await page.goto("http://strict.test/orders")
+        await page.wait_for_function(f"() => !({IS_NATIVE})")
+        violations = await page.evaluate("""async () => {
+          const violations = [];
+          document.addEventListener("securitypolicyviolation", (event) => violations.push(event.violatedDirective));
+          const { style } = document.querySelector("h1");
+          for (const color of ["red", "green", "blue"]) {
+            style.color = color;
+            await new Promise(requestAnimationFrame);
+            await new Promise((done) => setTimeout(done));
+          }
+          return violations;
+        }""")
+        popup = await recording_browser.open_popup(page)
+        address = await create_ticket(recording_browser, popup)
+        await page.close()
+        return address, violations
+
+    address, violations = recording_browser.run(work())
+    ticket = ReportedTicket(reporter, address)
+    assert violations == []
+    assert ticket.streams["errors"] == []
+    kept = json.dumps(ok(reporter.api.get(f"/captures/{ticket.capture['id']}/replay")))
+    assert "blue" in kept
+
+
 def collect_texts(value: object) -> list[str]:
     """The texts of nodes and fields, not those of attributes."""
     if isinstance(value, list):

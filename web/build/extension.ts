@@ -4,6 +4,7 @@ import { strToU8, zipSync, type Zippable } from 'fflate';
 import { build, type Plugin } from 'vite';
 import { createManifest, type Edition } from '../src/extension/manifest.ts';
 import { RECORDER_SOURCE } from '../src/recorder/channel.ts';
+import { keepStylePolicy } from './rrweb-styles.ts';
 
 const OUT = '../ticketbox/web_dist/extension';
 const EDITIONS: Edition[] = ['chromium', 'chromium-deep', 'firefox'];
@@ -42,6 +43,7 @@ async function buildScript(entry: string, name: string, outDir: string): Promise
     configFile: false,
     logLevel: 'warn',
     publicDir: false,
+    plugins: [keepStylePolicy()],
     build: {
       outDir,
       emptyOutDir: false,
