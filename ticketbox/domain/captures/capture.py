@@ -55,6 +55,9 @@ class ErrorKind(StrEnum):
     CSP = "csp"
 
 
+THROWN = (ErrorKind.ERROR, ErrorKind.UNHANDLED_REJECTION)
+
+
 class OmittedReason(StrEnum):
     """Why a body is missing or cut."""
 

@@ -13,7 +13,7 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from ticketbox.domain.captures.actions import ActionEntry, ActionKind
-from ticketbox.domain.captures.capture import ConsoleEntry, Entry, ErrorEntry, NetworkEntry, Stream
+from ticketbox.domain.captures.capture import THROWN, ConsoleEntry, Entry, ErrorEntry, NetworkEntry, Stream
 from ticketbox.domain.captures.filters import AROUND_MS
 from ticketbox.domain.captures.intake.entry_sequence import EntrySequence, Mark
 from ticketbox.domain.captures.source_maps.stacks import write_original_stack
@@ -93,7 +93,8 @@ def build_excerpt(
     lines, requests, faults = _Selection(console), _Selection(network), _Selection(errors)
     steps = _Selection(build_steps(actions))
 
-    moment = _find_first_failure(_list_marks(errors), line_marks, request_marks)
+    thrown = [(entry.ts, entry.kind in THROWN) for entry in errors]
+    moment = _find_first_failure(thrown, _list_marks(errors), line_marks, request_marks)
     near_lines, near_requests = _order_by_distance(line_marks, moment), _order_by_distance(request_marks, moment)
     around = [i for i in near_lines if moment is not None and abs(line_marks[i][0] - moment) <= AROUND_MS]
     failed_lines = [i for i in near_lines if line_marks[i][1]]

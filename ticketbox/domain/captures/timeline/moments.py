@@ -10,7 +10,7 @@ from enum import StrEnum
 import msgspec
 
 from ticketbox.domain.captures.actions import ActionEntry, ActionKind
-from ticketbox.domain.captures.capture import ConsoleEntry, Entry, ErrorEntry, Level, NetworkEntry, Stream
+from ticketbox.domain.captures.capture import THROWN, ConsoleEntry, Entry, ErrorEntry, Level, NetworkEntry, Stream
 from ticketbox.domain.captures.steps import Step, build_steps, shorten_address
 from ticketbox.domain.captures.streams import is_failure
 from ticketbox.domain.captures.summaries.overview import clip_line, format_error, shorten_url
@@ -28,11 +28,11 @@ class MomentKind(StrEnum):
     ERRORS = "errors"
 
 
-_FAILURES = (MomentKind.ERRORS, MomentKind.NETWORK, MomentKind.CONSOLE)
-
-
 class Moment(msgspec.Struct, frozen=True, kw_only=True):
-    """One thing that happened, as a short text. `entry` names it for the call that returns it whole."""
+    """One thing that happened, as a short text. `entry` names it for the call that returns it whole.
+
+    `outcome` is a request's status or error, a console line's level, or the kind of an error that nobody threw.
+    """
 
     kind: MomentKind
     entry: str | None
@@ -71,9 +71,19 @@ def merge_streams(
 
 
 def find_first_failure(moments: Sequence[Moment]) -> Moment | None:
-    """Return the first thing that went wrong: an error of the page, else a failed request, else one of the console."""
+    """Return the first thing that went wrong: what was thrown, else a failed request, another error, a console line."""
     failed = [moment for moment in moments if moment.failed and moment.outcome != Level.WARN]
-    return min(failed, key=lambda moment: (_FAILURES.index(moment.kind), moment.ts), default=None)
+    return min(failed, key=lambda moment: (_rank(moment), moment.ts), default=None)
+
+
+def _rank(moment: Moment) -> int:
+    match moment.kind:
+        case MomentKind.ERRORS:
+            return 0 if moment.outcome is None else 2
+        case MomentKind.NETWORK:
+            return 1
+        case _:
+            return 3
 
 
 def describe_entry(entry: Entry) -> Moment:
@@ -90,7 +100,8 @@ def describe_entry(entry: Entry) -> Moment:
             return _describe(Stream.NETWORK, entry, entry.id, text, outcome=describe_outcome(entry))
         case ErrorEntry():
             text = clip_line(format_error(entry), MAX_TEXT) or "(no message)"
-            return _describe(Stream.ERRORS, entry, entry.seq, text, count=entry.count)
+            outcome = None if entry.kind in THROWN else entry.kind.value
+            return _describe(Stream.ERRORS, entry, entry.seq, text, outcome=outcome, count=entry.count)
         case ActionEntry():
             raise TypeError("an action has no number; build its step")
 

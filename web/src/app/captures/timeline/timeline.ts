@@ -109,11 +109,18 @@ function formatTimes(count: number | undefined): string {
   return (count ?? 1) > 1 ? `×${formatNumber(count!)}` : '';
 }
 
-/** The first thing that went wrong: an error of the page, else a failed request, else an error in the console. */
+/** The first thing that went wrong: what was thrown, else a failed request, another error, an error in the console. */
 export function findTrouble(moments: Moment[]): Moment | undefined {
   const bad = moments.filter(({ tone }) => tone === 'error');
-  return bad.find(({ kind }) => kind === 'error') ?? bad.find(({ kind }) => kind === 'request') ?? bad[0];
+  return (
+    bad.find((each) => each.kind === 'error' && isThrown(each.entry)) ??
+    bad.find(({ kind }) => kind === 'request') ??
+    bad.find(({ kind }) => kind === 'error') ??
+    bad[0]
+  );
 }
+
+const isThrown = ({ kind }: ErrorEntry) => kind === 'error' || kind === 'unhandledrejection';
 
 export type View = 'all' | 'steps' | 'problems' | 'around';
 
