@@ -219,6 +219,32 @@ def test_recorder_stops_on_a_page_that_it_slows_down(recording_browser: Extensio
     assert health["console"]["status"] == "ok"
 
 
+def test_recorder_begins_again_on_a_page_that_was_slow_once(
+    recording_browser: ExtensionBrowser, reporter: World
+) -> None:
+    async def work() -> str:
+        page = await open_shop(recording_browser)
+        await page.wait_for_function(f"() => !({IS_NATIVE})")
+        await page.locator("#work").click()
+        await expect(page.locator("body")).to_have_attribute("data-done", "yes", timeout=120_000)
+        await page.evaluate("() => { document.getElementById('table').textContent = ''; }")
+        await page.wait_for_function(f"() => !({IS_NATIVE})", timeout=120_000)
+        await page.locator("#gift").click()
+        await expect(page.get_by_role("heading")).to_have_text("Total: NaN")
+        popup = await recording_browser.open_popup(page)
+        await expect(popup.get_by_text("fields masked")).to_be_visible()
+        address = await create_ticket(recording_browser, popup)
+        await page.close()
+        return address
+
+    ticket = ReportedTicket(reporter, recording_browser.run(work()))
+    health = ticket.capture["health"]["replay"]
+    assert (health["status"], health["reason"]) == ("partial", "slowdown")
+    kept = json.dumps(ok(reporter.api.get(f"/captures/{ticket.capture['id']}/replay")))
+    assert "Your cart" in kept
+    assert "Total: NaN" in kept
+
+
 @pytest.mark.parametrize("is_policy", [True, False])
 def test_replay_is_off_by_setting_and_by_policy(
     recording_browser: ExtensionBrowser, reporter: World, is_policy: bool

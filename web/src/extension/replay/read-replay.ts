@@ -58,8 +58,12 @@ function describeMissing(status: StreamHealth['status'], reason: HealthReason | 
   return { replay: null, health: { status, reason, captured: 0, dropped: 0 } };
 }
 
-function findReason({ isCut, startedLate }: ReplayRecord, lacksPage: boolean): HealthReason | null {
+function findReason(
+  { isCut, startedLate, wasStopped }: ReplayRecord,
+  lacksPage: boolean,
+): HealthReason | null {
   if (isCut) return 'limit';
+  if (wasStopped) return 'slowdown';
   if (startedLate) return 'late_start';
   return lacksPage ? 'navigated' : null;
 }

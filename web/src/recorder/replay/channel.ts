@@ -35,6 +35,8 @@ export interface ReplayRecord {
   problem: 'slowdown' | 'error' | null;
   /** Whether the document had loaded before the recorder started. */
   startedLate: boolean;
+  /** Whether the recorder was stopped for its cost, and began again. */
+  wasStopped: boolean;
   /** Whether events are missing because of the size. */
   isCut: boolean;
   events: ReplayEvent[];

@@ -23,7 +23,9 @@ const CHECKOUT_MS = 30_000;
 const MAX_WAIT_MS = 5_000;
 const INCREMENT = 3;
 const META = 4;
-const FAILED = '{"problem":"error","startedLate":false,"isCut":false,"events":[]}';
+/** How long a recorder rests that was too slow once, as on a page that loads while the machine is busy. */
+const REST_MS = 10_000;
+const FAILED = '{"problem":"error","startedLate":false,"wasStopped":false,"isCut":false,"events":[]}';
 const SCROLL = 3;
 
 const startedLate = document.readyState !== 'loading';
@@ -32,15 +34,18 @@ let problem: 'slowdown' | 'error' | null = null;
 let stop: (() => void) | undefined;
 let isCheckoutDue = false;
 let privateParts = '';
-const meter = new CostMeter(() => end('slowdown'), now);
+let wasStopped = false;
+let meter: CostMeter | undefined;
 
-function start({ seconds, masks }: ReplayOptions): void {
+function start(options: ReplayOptions): void {
+  const { seconds, masks } = options;
   if (seconds <= 0 || stop || problem) return;
+  meter = new CostMeter(() => rest(options), now);
   segments = new Segments(seconds * 1000);
   privateParts = joinPrivateParts(masks);
   meter.enclose(() => {
     stop = record({
-      emit: (event) => meter.measure(() => keep(event as ReplayEvent)),
+      emit: (event) => meter!.measure(() => keep(event as ReplayEvent)),
       ...SNAPSHOT_OPTIONS,
       blockSelector: privateParts,
       sampling: { mousemove: 100, scroll: 150, input: 'last' },
@@ -49,6 +54,19 @@ function start({ seconds, masks }: ReplayOptions): void {
   });
   if (!stop) end('error');
   else if (problem) end(problem); // the first snapshot was too slow
+}
+
+/** Stop a recorder that needs too much. It begins again once, when the page has time. */
+function rest(options: ReplayOptions): void {
+  end('slowdown');
+  if (wasStopped) return;
+  wasStopped = true;
+  const again = () => {
+    stop = undefined;
+    problem = null;
+    startSafely(options);
+  };
+  setTimeout(() => requestIdleCallback(again), REST_MS);
 }
 
 function keep(event: ReplayEvent): void {
@@ -68,7 +86,7 @@ function checkOut(): void {
   isCheckoutDue = true;
   const take = () => {
     isCheckoutDue = false;
-    if (!problem) meter.measure(() => record.takeFullSnapshot(true));
+    if (!problem) meter!.measure(() => record.takeFullSnapshot(true));
   };
   requestIdleCallback(take, { timeout: MAX_WAIT_MS });
 }
@@ -77,7 +95,7 @@ function end(reason: 'slowdown' | 'error'): void {
   problem = reason;
   segments = new Segments(0);
   stop?.();
-  meter.stop();
+  meter?.stop();
 }
 
 /** The record as JSON. A last event, which changes nothing, makes the replay end now. */
@@ -86,20 +104,21 @@ function readRecord(): string {
     const data = { source: SCROLL, id: record.mirror.getId(document), x: scrollX, y: scrollY };
     keep({ type: INCREMENT, data, timestamp: 0 });
   }
-  const state = JSON.stringify({ problem, startedLate, isCut: segments.isCut });
+  const state = JSON.stringify({ problem, startedLate, wasStopped, isCut: segments.isCut });
   return `${state.slice(0, -1)},"events":${segments.read(now())}}`;
 }
 
 function startWhenParsed(options: ReplayOptions): void {
-  const startSafely = () => {
-    try {
-      start(options);
-    } catch {
-      end('error'); // the page has replaced functions that rrweb needs
-    }
-  };
-  if (document.readyState !== 'loading') return startSafely();
-  document.addEventListener('DOMContentLoaded', startSafely, { once: true });
+  if (document.readyState !== 'loading') return startSafely(options);
+  document.addEventListener('DOMContentLoaded', () => startSafely(options), { once: true });
+}
+
+function startSafely(options: ReplayOptions): void {
+  try {
+    start(options);
+  } catch {
+    end('error'); // the page has replaced functions that rrweb needs
+  }
 }
 
 document.addEventListener(
