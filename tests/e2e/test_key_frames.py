@@ -21,10 +21,22 @@ SHOP = """<!doctype html><html lang="en" data-theme="plain"><meta charset="utf-8
   #block { position: fixed; left: 0; top: 0; width: 10rem; height: 5rem; background: var(--mark) }
   #field { position: absolute; left: 0; top: 500px; width: 300px; height: 60px; border: 0; font: 60px/60px monospace }
   #mask { position: absolute; left: 0; top: 600px }
+  x-mark { position: fixed; left: 400px; top: 0 } x-mark:last-of-type { top: 100px }
 </style>
 <div id="block"></div><input id="field">
 <button type="button" id="pay" style="position: absolute; top: 300px">Pay</button>
+<x-mark></x-mark><x-mark></x-mark><x-mark></x-mark><x-mark></x-mark>
 <script>
+  const sheet = new CSSStyleSheet();
+  // with a copy for each element, a picture would be too large
+  const selector = Array.from({ length: 100 }, (_, number) => `.unused-${number}`).join(", ");
+  const unused = Array.from({ length: 1_000 }, () => `${selector} { margin: 0px }`);
+  sheet.replaceSync(`${unused.join(" ")} b { display: block; width: 60px; height: 60px; background: green }`);
+  for (const host of document.querySelectorAll("x-mark")) {
+    const root = host.attachShadow({ mode: "open" });
+    root.append(document.createElement("b"));
+    root.adoptedStyleSheets = [sheet];
+  }
   document.getElementById("pay").onclick = () => {
     document.documentElement.style.setProperty("--mark", "green");
     setTimeout(async () => {
@@ -81,8 +93,8 @@ def test_key_moments_are_drawn_from_the_masked_replay(recording_browser: Extensi
         capture = ReportedTicket(reporter, recording_browser.run(report(entered))).capture
         path = f"/captures/{capture['id']}/replay"
         frames = ok(reporter.api.get(f"{path}/frames"))["items"]
-        assert frames[1]["at"] - frames[0]["at"] >= 1_000
         assert capture["health"]["frames"] == {"status": "ok", "reason": None, "captured": 2, "dropped": 0}
+        assert frames[1]["at"] - frames[0]["at"] >= 1_000
         answers = [reporter.api.get(f"{path}/frame", params={"at": each["at"]}) for each in frames]
         assert all(answer.headers["content-type"] == "image/webp" for answer in answers)
         assert all(len(answer.content) < 50_000 for answer in answers)
@@ -92,6 +104,9 @@ def test_key_moments_are_drawn_from_the_masked_replay(recording_browser: Extensi
     assert [is_near(first, *point, GREEN) for point in ((5, 5), (195, 95))] == [True, True]
     assert [is_near(first, *point, WHITE) for point in ((210, 5), (5, 110))] == [True, True]
     assert is_near(second, 195, 95, BLUE)
+    # each shadow root has its style sheet, and the page doesn't
+    assert [is_near(first, *point, GREEN) for point in ((430, 30), (430, 130))] == [True, True]
+    assert is_near(first, 430, 80, WHITE)
     # the field is masked: whatever was entered, the pictures are the same
     for one, other in zip(*pictures, strict=True):
         box = (0, 390, 300, 570)

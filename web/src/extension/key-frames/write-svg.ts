@@ -3,12 +3,13 @@
  * canvas that shows it can be read (https://svgwg.org/specs/integration/#secure-static-mode).
  */
 import { ELEMENT, isDocument, joinRules, readStyle, TEXT, type PageModel, type PageNode } from './page-model';
+import { SHADOW_ATTRIBUTE, ShadowStyles } from './shadow-styles';
 
 const SVG = 'http://www.w3.org/2000/svg';
 const XHTML = 'http://www.w3.org/1999/xhtml';
 const NAME = /^[A-Za-z_][\w.-]*$/;
 const FORBIDDEN = /[^\t\n\r\x20-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu;
-const SPECIAL = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' } as { [sign: string]: string };
+const SPECIAL = { '&': '&amp;', '<': '&lt;', '>': '&gt;' } as { [sign: string]: string };
 const OMITTED = new Set(['script', 'noscript', 'template', 'meta', 'base', 'title', 'frame']);
 /** Attributes that would load or run something, or are only rrweb's. */
 const OMITTED_ATTRIBUTE = /^(on|xmlns|rr_|_css|src$|srcset$|srcdoc$|poster$|data$|background$|needblock$)/i;
@@ -31,8 +32,10 @@ export function writeSvg(page: PageModel): string | null {
   const { width, height } = page;
   const { x, y } = page.root.scroll;
   const adopted = page.root.adopted.map(joinRules).join('\n');
-  const content =
-    writeStyle(OWN_STYLE, XHTML) + writeNodes(html.children, XHTML) + writeStyle(adopted, XHTML);
+  const shadows = new ShadowStyles();
+  const nodes = writeNodes(html.children, XHTML, shadows);
+  const styles = [adopted, shadows.join()].map((each) => writeStyle(each, XHTML)).join('');
+  const content = writeStyle(OWN_STYLE, XHTML) + nodes + styles;
   const place = `position: relative; left: ${-x}px; top: ${-y}px`;
   const size = `width: ${width}px !important; height: ${height}px !important; ${HOLDER_STYLE}`;
   // the style sheets' `:root` is the image's root, so it has the page's attributes, too
@@ -59,59 +62,68 @@ function collectStyles(node: PageNode): string[] {
   return node.tag === 'body' ? [] : node.children.flatMap(collectStyles);
 }
 
-function writeNodes(nodes: PageNode[], namespace: string): string {
-  return nodes.map((node) => writeNode(node, namespace)).join('');
+function writeNodes(nodes: PageNode[], namespace: string, shadows: ShadowStyles): string {
+  return nodes.map((node) => writeNode(node, namespace, shadows)).join('');
 }
 
-function writeNode(node: PageNode, namespace: string): string {
-  if (node.type === TEXT) return escapeXml(node.text);
+function writeNode(node: PageNode, namespace: string, shadows: ShadowStyles): string {
+  if (node.type === TEXT) return escapeText(node.text);
   if (node.type !== ELEMENT || OMITTED.has(node.tag)) return '';
   if (node.tag === 'style' || node.tag === 'link') return writeStyle(readStyle(node), namespace);
   const own = node.isSvg ? SVG : XHTML;
+  const content =
+    node.tag === 'textarea'
+      ? escapeText(node.attributes.get('value') ?? '')
+      : writeContent(node, own, shadows);
+  return writeElement(node, namespace, content, shadows);
+}
+
+function writeElement(node: PageNode, namespace: string, content: string, shadows: ShadowStyles): string {
+  const own = node.isSvg ? SVG : XHTML;
   const tag = NAME.test(node.tag) ? node.tag : 'span';
   const declared = own === namespace ? '' : ` xmlns="${own}"`;
-  const content =
-    node.tag === 'textarea' ? escapeXml(node.attributes.get('value') ?? '') : writeContent(node, own);
-  return `<${tag}${declared}${writeAttributes(node, describePlace(node))}>${content}</${tag}>`;
+  const sheets = shadows.nameSheets(node);
+  const scope = sheets === undefined ? '' : ` ${SHADOW_ATTRIBUTE}="${sheets}"`;
+  return `<${tag}${declared}${writeAttributes(node, describePlace(node))}${scope}>${content}</${tag}>`;
 }
 
-function writeContent(node: PageNode, namespace: string): string {
-  const children = node.children.filter((each) => !isDocument(each));
+function writeContent(host: PageNode, namespace: string, shadows: ShadowStyles): string {
+  const children = host.children.filter((each) => !isDocument(each));
   const shadow = children.filter(({ isShadow }) => isShadow);
-  if (!shadow.length) return writeNodes(children, namespace);
-  const adopted = node.adopted.map((sheet) => writeStyle(scope(joinRules(sheet)), namespace)).join('');
+  if (!shadow.length) return writeNodes(children, namespace, shadows);
+  for (const sheet of host.adopted) shadows.add(host, sheet);
   const light = children.filter(({ isShadow }) => !isShadow);
-  return adopted + shadow.map((each) => writeShadow(each, light, namespace)).join('');
+  return shadow.map((each) => writeShadow(each, { host, light }, namespace, shadows)).join('');
 }
 
-/** Write a node of a shadow root: its style sheets apply only within their host, and slots show the host's children. */
-function writeShadow(node: PageNode, light: PageNode[], namespace: string): string {
-  if (node.tag === 'style' || node.tag === 'link') return writeStyle(scope(readStyle(node)), namespace);
+/** The host of a shadow root, and its children, which the root's slots show. */
+interface Host {
+  host: PageNode;
+  light: PageNode[];
+}
+
+/** Write a node of a shadow root. */
+function writeShadow(node: PageNode, of: Host, namespace: string, shadows: ShadowStyles): string {
+  if (node.tag === 'style' || node.tag === 'link') {
+    shadows.add(of.host, readStyle(node));
+    return '';
+  }
   if (node.tag === 'slot') {
     const name = node.attributes.get('name') ?? '';
-    const shown = light.filter((each) => (each.attributes.get('slot') ?? '') === name);
-    return writeNodes(shown.length ? shown : node.children, namespace);
+    const shown = of.light.filter((each) => (each.attributes.get('slot') ?? '') === name);
+    return writeNodes(shown.length ? shown : node.children, namespace, shadows);
   }
-  if (node.type !== ELEMENT || node.children.some(({ isShadow }) => isShadow))
-    return writeNode(node, namespace);
-  const filled = { ...node, children: [] };
-  const content = node.children.map((each) => writeShadow(each, light, node.isSvg ? SVG : XHTML)).join('');
-  const empty = writeNode(filled, namespace);
-  const end = empty.lastIndexOf('</');
-  return end < 0 ? empty : empty.slice(0, end) + content + empty.slice(end);
-}
-
-function scope(text: string): string {
-  const scoped = text
-    .replace(/:host\(([^)]*)\)/g, ':scope:is($1)')
-    .replace(/:host/g, ':scope')
-    .replace(/::slotted\(([^)]*)\)/g, '$1');
-  return `@scope { ${scoped} }`;
+  const isHost = node.children.some(({ isShadow }) => isShadow);
+  if (node.type !== ELEMENT || OMITTED.has(node.tag) || node.tag === 'textarea' || isHost)
+    return writeNode(node, namespace, shadows);
+  const own = node.isSvg ? SVG : XHTML;
+  const content = node.children.map((each) => writeShadow(each, of, own, shadows)).join('');
+  return writeElement(node, namespace, content, shadows);
 }
 
 function writeStyle(text: string, namespace: string): string {
   if (!text.trim()) return '';
-  return `<style${namespace === XHTML ? '' : ` xmlns="${XHTML}"`}>${escapeXml(text)}</style>`;
+  return `<style${namespace === XHTML ? '' : ` xmlns="${XHTML}"`}>${escapeText(text)}</style>`;
 }
 
 /** The style that an element has because of what is scrolled, or because only its size was recorded. */
@@ -135,9 +147,13 @@ function writeAttributes({ tag, attributes }: PageNode, style: string): string {
   const all = new Map(written as [string, string][]);
   const own = attributes.get('style');
   if (own || style) all.set('style', [own, style].filter(Boolean).join('; '));
-  return [...all].map(([name, value]) => ` ${name}="${escapeXml(value)}"`).join('');
+  return [...all].map(([name, value]) => ` ${name}="${escapeAttribute(value)}"`).join('');
 }
 
-function escapeXml(text: string): string {
-  return text.replace(FORBIDDEN, '').replace(/[&<>"]/g, (sign) => SPECIAL[sign]!);
+function escapeText(text: string): string {
+  return text.replace(FORBIDDEN, '').replace(/[&<>]/g, (sign) => SPECIAL[sign]!);
+}
+
+function escapeAttribute(text: string): string {
+  return escapeText(text).replaceAll('"', '&quot;');
 }

@@ -23,7 +23,8 @@ function open(body: object[], head: object[] = [], attributes: object = {}): Pag
   return page;
 }
 
-const bodyOf = (page: PageModel) => /<body[^>]*>(.*)<\/body>/s.exec(writeSvg(page)!)![1]!;
+const bodyOf = (page: PageModel) =>
+  /<body[^>]*>(.*)<\/html>/s.exec(writeSvg(page)!)![1]!.replace('</body>', '');
 
 test('nodes are added, changed and removed, in whichever order they are listed', () => {
   const page = open([element(6, 'p', [text(7, 'one')])]);
@@ -110,10 +111,26 @@ test('scrolled elements, shadow roots and drawings are written', () => {
   page.apply(change(3, { id: 6, x: 0, y: 30 }));
   expect(bodyOf(page)).toBe(
     '<div><p style="translate: 0px -30px"></p></div>' +
-      '<x-card><style>@scope { :scope { color: red } }</style><div>light</div></x-card>' +
+      '<x-card data-ticketbox-shadow="0"><div>light</div></x-card>' +
       '<svg xmlns="http://www.w3.org/2000/svg"><use href="#a"></use></svg>' +
-      '<div style="width: 80px; background: #8883; height: 20px; background: #8883"></div>',
+      '<div style="width: 80px; background: #8883; height: 20px; background: #8883"></div>' +
+      '<style>@scope ([data-ticketbox-shadow~="0"]) { :scope { color: red } }</style>',
   );
+});
+
+test('a style sheet that many shadow roots have is written once', () => {
+  const sheet = (id: number) => ({
+    ...element(id, 'style', [text(id + 1, 'b { color: red }')]),
+    isShadow: true,
+  });
+  const page = open(
+    [10, 20, 30].map((id) =>
+      element(id, 'x-card', [sheet(id + 1), { ...element(id + 3, 'b'), isShadow: true }]),
+    ),
+  );
+  const written = bodyOf(page);
+  expect(written.split('b { color: red }')).toHaveLength(2);
+  expect(written.split('<x-card data-ticketbox-shadow="0"><b></b></x-card>')).toHaveLength(4);
 });
 
 test('without a page there is no image', () => {
