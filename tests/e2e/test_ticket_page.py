@@ -17,6 +17,7 @@ from tests.e2e.app import (
     use,
 )
 from tests.e2e.browser import Chromium
+from tests.e2e.captures import capture_on, failure
 from tests.support.server import World, expect_error, ok
 
 SCRIPT = '<img src=x onerror="window.hit=1"><script>window.hit=1</script>'
@@ -464,6 +465,22 @@ def test_claim_shows_person_and_end(chromium: Chromium, world: World) -> None:
 
 
 @pytest.mark.long
+def test_ticket_is_copied_as_markdown(chromium: Chromium, world: World) -> None:
+    ticket = capture_on(world, errors=[failure(1, "no total")])
+
+    async def work(page: Page) -> None:
+        await page.get_by_role("button", name="More", exact=True).click()
+        await page.get_by_role("menuitem", name="Copy as Markdown").click()
+        await expect(page.get_by_role("region", name="Messages")).to_contain_text("Ticket copied as Markdown.")
+        copied: str = await page.evaluate("() => navigator.clipboard.readText()")
+        found = ok(world.api.get(f"/tickets/{ticket['id']}"))
+        assert copied.startswith(f"# {found['key']}: {found['title']}\n\n{found['url']}\n")
+        assert "TypeError: no total" in copied
+
+    use(chromium, world.owner, page_of(ticket), work, permissions=["clipboard-read", "clipboard-write"])
+
+
+@pytest.mark.long
 def test_files_are_attached_by_selection_and_paste(chromium: Chromium, world: World) -> None:
     ticket = world.ticket()
     text = {"name": f"{SCRIPT[:40]}.txt", "mimeType": "text/plain", "buffer": b"hello"}
@@ -594,8 +611,6 @@ def test_ticket_without_access_is_not_found(chromium: Chromium, world: World, ot
 
 @pytest.mark.long
 def test_text_is_shown_before_the_capture_loads(chromium: Chromium, world: World) -> None:
-    from tests.e2e.captures import capture_on
-
     ticket = capture_on(world)
     may_load = asyncio.Event()
 

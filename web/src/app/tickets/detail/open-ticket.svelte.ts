@@ -184,12 +184,14 @@ export class OpenTicket {
     }
   }
 
-  async #fetchTicket(): Promise<TicketDetail> {
-    const params = {
-      path: { ticket_id: this.id },
-      query: { status: 'all' as const, include: ['comments' as const] },
-    };
+  #fetchTicket(include: 'comments' | 'capture' = 'comments'): Promise<TicketDetail> {
+    const params = { path: { ticket_id: this.id }, query: { status: 'all' as const, include: [include] } };
     return unwrap(api.GET('/tickets/{ticket_id}', { params }));
+  }
+
+  /** The ticket with what its newest capture recorded. */
+  fetchWithCapture(): Promise<TicketDetail> {
+    return this.#fetchTicket('capture');
   }
 
   async #update(fields: Fields, version: number): Promise<void> {
