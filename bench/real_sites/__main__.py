@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.machine import describe_machine, format_table
-from bench.real_sites.comparison import Share, compare
+from bench.real_sites.comparison import Share, compare, find_clicked_targets
 from bench.real_sites.npm_sites import SITES as NPM_SITES
 from bench.real_sites.python_sites import SITES as PYTHON_SITES
 from bench.real_sites.site import Site
@@ -49,7 +49,7 @@ class Result:
 
     def __init__(self, site: Site, tickets: dict[str, ReportedTicket], visits: dict[str, Visit], world: World) -> None:
         self.shares = {
-            name: compare(ticket.streams, visits[name].devtools, visits[name].clicks)
+            name: compare(ticket.streams, visits[name].devtools, len(visits[name].clicks))
             for name, ticket in tickets.items()
         }
         self.name, self._visits = site.name, visits
@@ -88,16 +88,23 @@ class Result:
         busy = (recorded.round_ms - plain.round_ms) * recorded.rounds_per_second / 10
         rest = (recorded.rest_ms - plain.rest_ms) / 10
         right = sum(each.is_right for each in self.locators)
-        frames = f"{len(self.frames)}, {max(self.frames):.0f}" if self.frames else self.health["page"].get("frames")
+        health = self.health["page"]
+        replay = f"{self.replay_kb:.0f}" if self.replay_kb else _name_reason(health.get("replay"))
+        frames = f"{len(self.frames)}, {max(self.frames):.0f}" if self.frames else _name_reason(health.get("frames"))
         return [
             self.name, f"{recorded.rounds_per_second * recorded.round_ms / 10:.1f} %", f"{busy:+.1f} %",
-            f"{rest:+.2f} %", f"{self.replay_kb:.0f}", frames, f"{self._visits['page'].popup_ms:.0f}",
+            f"{rest:+.2f} %", replay, frames, f"{self._visits['page'].popup_ms:.0f}",
             f"{right} of {len(self.locators)}",
         ]  # fmt: skip
 
 
 def _has_reason(part: object) -> bool:
     return isinstance(part, dict) and bool(part.get("reason"))
+
+
+def _name_reason(part: dict[str, Any] | None) -> str:
+    """Say why something is missing."""
+    return f"none: {part['reason'] or part['status']}" if part else "none"
 
 
 def measure(site: Site, folder: Path, world: World, browser: ExtensionBrowser, seconds: float, rest: float) -> Result:
@@ -110,17 +117,11 @@ def measure(site: Site, folder: Path, world: World, browser: ExtensionBrowser, s
         visits = {"page": visitor.work(seconds, rest), "moves": visitor.move()}
         tickets = {name: ReportedTicket(world, visit.ticket or "") for name, visit in visits.items()}
         _set_recording(browser, is_on=False)
-        steps = {name: _list_clicked_targets(ticket) for name, ticket in tickets.items()}
+        targets = {name: find_clicked_targets(ticket.streams, visits[name].clicks) for name, ticket in tickets.items()}
         visitor = Visitor(browser, site, server.url, reports=False)
-        visits["plain"] = visitor.work(seconds, rest, steps["page"])
-        visits["plain moves"] = visitor.move(steps["moves"])
+        visits["plain"] = visitor.work(seconds, rest, targets["page"])
+        visits["plain moves"] = visitor.move(targets["moves"])
     return Result(site, tickets, visits, world)
-
-
-def _list_clicked_targets(ticket: ReportedTicket) -> list[dict[str, Any]]:
-    """The targets of the recorded clicks; one that was repeated in a row, as often."""
-    clicks = [each for each in ticket.streams["actions"] if each["kind"] == "click" and not each["synthetic"]]
-    return [each["target"] or {} for each in clicks for _ in range(each["repeat"])]
 
 
 def _print_missing(result: Result) -> None:

@@ -1,11 +1,14 @@
 """Compares a capture with what the DevTools protocol reported of the same walk."""
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from bench.real_sites.devtools import DevTools, request_of
+from bench.real_sites.walker import Click
 
 Json = dict[str, Any]
+SLACK_MS = 50  # between the clocks of the page and of the walk
 
 
 class Share(NamedTuple):
@@ -45,6 +48,22 @@ def compare(streams: dict[str, list[Json]], devtools: DevTools, clicks: int) -> 
         "clicks": _compare(Counter(click=clicked), Counter(click=clicks)),
         "navigations": _compare(opened, Counter(_address(address) for _, address in devtools.navigations)),
     }
+
+
+def find_clicked_targets(streams: dict[str, list[Json]], clicks: Sequence[Click]) -> list[Json | None]:
+    """Return the recorded target of each click of a walk, by the time; None where no step was recorded.
+
+    A step that was repeated in a row has the time of the first click.
+    """
+    targets: list[Json | None] = [None] * len(clicks)
+    steps = [each for each in streams["actions"] if each["kind"] == "click" and not each["synthetic"]]
+    for step in steps if clicks else []:
+        distances = [max(each.began - step["ts"], step["ts"] - each.ended, 0) for each in clicks]
+        index = distances.index(min(distances))
+        if distances[index] <= SLACK_MS:
+            for at in range(index, min(index + step["repeat"], len(clicks))):
+                targets[at] = step["target"] or {}
+    return targets
 
 
 def _address(url: str) -> str:

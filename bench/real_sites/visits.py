@@ -8,10 +8,8 @@ from playwright.async_api import CDPSession, Page
 
 from bench.real_sites.devtools import DevTools
 from bench.real_sites.site import Site
-from bench.real_sites.walker import LocatorResult, Walker
+from bench.real_sites.walker import Click, LocatorResult, Targets, Walker
 from tests.e2e.extension_browser import ExtensionBrowser
-
-Json = dict[str, Any]
 
 
 class Cost(NamedTuple):
@@ -26,7 +24,7 @@ class Visit(NamedTuple):
     """What a visit was."""
 
     devtools: DevTools
-    clicks: int
+    clicks: list[Click]
     cost: Cost | None
     found: list[LocatorResult]
     ticket: str | None
@@ -39,7 +37,7 @@ class Visitor:
     def __init__(self, browser: ExtensionBrowser, site: Site, url: str, *, reports: bool) -> None:
         self._browser, self._site, self._url, self._reports = browser, site, url, reports
 
-    def work(self, seconds: float, rest: float, steps: list[Json] | None = None) -> Visit:
+    def work(self, seconds: float, rest: float, targets: Targets = ()) -> Visit:
         """Work on one page for a while, then rest."""
 
         async def walk(walker: Walker, session: CDPSession) -> Cost:
@@ -56,9 +54,9 @@ class Visitor:
             await self._site.work(walker)  # so that the replay ends with something to see
             return Cost(busy / rounds, rounds / passed, resting)
 
-        return self._visit(walk, steps)
+        return self._visit(walk, targets)
 
-    def move(self, steps: list[Json] | None = None) -> Visit:
+    def move(self, targets: Targets = ()) -> Visit:
         """Work on four pages, one after the other."""
 
         async def walk(walker: Walker, session: CDPSession) -> None:
@@ -67,19 +65,17 @@ class Visitor:
                 await self._site.work(walker)
                 await move(walker)
 
-        return self._visit(walk, steps)
+        return self._visit(walk, targets)
 
-    def _visit(self, walk: Callable[[Walker, CDPSession], Coroutine[Any, Any, Any]], steps: list[Json] | None) -> Visit:
-        return self._browser.run(self._run(walk, steps))
+    def _visit(self, walk: Callable[[Walker, CDPSession], Coroutine[Any, Any, Any]], targets: Targets) -> Visit:
+        return self._browser.run(self._run(walk, targets))
 
-    async def _run(
-        self, walk: Callable[[Walker, CDPSession], Coroutine[Any, Any, Any]], steps: list[Json] | None
-    ) -> Visit:
+    async def _run(self, walk: Callable[[Walker, CDPSession], Coroutine[Any, Any, Any]], targets: Targets) -> Visit:
         page = await self._browser.context.new_page()
         session = await self._browser.context.new_cdp_session(page)
         devtools = await DevTools.attach(page, session)
         await session.send("Performance.enable", {"timeDomain": "threadTicks"})
-        walker = Walker(page, devtools, self._url, steps)
+        walker = Walker(page, devtools, self._url, targets)
         try:
             cost = await walk(walker, session)
             await devtools.wait_until_quiet()

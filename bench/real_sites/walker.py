@@ -1,6 +1,7 @@
 """A person's walk through a site: clicks and typing, with the locators of the recorded steps tried before each."""
 
-from collections.abc import Awaitable, Callable
+import time
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, NamedTuple
 
 from playwright.async_api import Error, Locator, Page
@@ -18,15 +19,29 @@ class LocatorResult(NamedTuple):
     is_right: bool
 
 
-class Walker:
-    """Does what a person does, and counts it. `steps`: targets of recorded clicks, to find again."""
+class Click(NamedTuple):
+    """A click of a walk, which lasted from `began` to `ended`, epoch milliseconds."""
 
-    def __init__(self, page: Page, devtools: DevTools, url: str, steps: list[dict[str, Any]] | None = None) -> None:
+    began: float
+    ended: float
+
+
+Targets = Sequence[dict[str, Any] | None]
+
+
+class Walker:
+    """Does what a person does, and notes its clicks.
+
+    `targets`: what an earlier walk, with the same clicks, recorded of each of its clicks; it is looked for before the
+    click. None if no step belongs to a click.
+    """
+
+    def __init__(self, page: Page, devtools: DevTools, url: str, targets: Targets = ()) -> None:
         self.page, self.url = page, url
         self.devtools = devtools
-        self.clicks = 0
+        self.clicks: list[Click] = []
         self.found: list[LocatorResult] = []
-        self._steps = list(steps or [])
+        self._targets = targets
 
     async def open(self, path: str = "") -> None:
         """Open a page of the site by its address."""
@@ -37,16 +52,22 @@ class Walker:
         """Click an element with the mouse. `leaves`: whether that opens another page."""
         element = self.page.locator(selector).first if isinstance(selector, str) else selector.first
         await element.wait_for()
-        if self._steps:
-            self.found.append(await self._find_again(self._steps.pop(0), element))
+        if len(self.clicks) < len(self._targets):
+            self.found.append(await self._find_again(self._targets[len(self.clicks)] or {}, element))
+        began = time.time() * 1000
         await element.click()
-        self.clicks += 1
+        self.clicks.append(Click(began, time.time() * 1000))
         await self.devtools.wait_until_quiet(1 if leaves else 0.2, 20 if leaves else 2)
 
-    def count_click(self) -> None:
-        """Count a click that the mouse did, whose element isn't looked for."""
-        self.clicks += 1
-        del self._steps[:1]
+    async def drag(self, start: tuple[float, float], end: tuple[float, float]) -> None:
+        """Drag the mouse over an element that takes all of it, such as a canvas: a click, which isn't looked for."""
+        began = time.time() * 1000
+        await self.page.mouse.move(*start)
+        await self.page.mouse.down()
+        await self.page.mouse.move(*end, steps=5)
+        await self.page.mouse.up()
+        self.clicks.append(Click(began, time.time() * 1000))
+        await self.devtools.wait_until_quiet(0.2, 2)
 
     async def type(self, text: str) -> None:
         """Type into what has the focus."""
