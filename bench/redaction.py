@@ -43,7 +43,10 @@ def main() -> None:
         gc.set_threshold(GC_THRESHOLD)  # as in the worker process
         started = time.process_time()
         process_capture(
-            args, None, CapturePolicy(Bodies.ON, [], Actions.ON, 0, [], PageSourceMaps.ON), "https://tickets.example"
+            args,
+            None,
+            CapturePolicy(Bodies.ON, [], Actions.ON, 0, [], PageSourceMaps.ON, []),
+            "https://tickets.example",
         )
         return time.process_time() - started
 

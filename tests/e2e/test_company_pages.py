@@ -197,6 +197,7 @@ def test_url_patterns_capture_policy_agent_label_and_gates_are_saved(chromium: C
         await page.get_by_label("Replay").select_option(label="60 seconds")
         await page.get_by_label("Agent label").fill("robot")
         await page.get_by_label("Redaction rules").fill("customer_number\ntext:hunter2")
+        await page.get_by_label("Values that pages declare").fill("app.flags\nmeta:build")
         await page.get_by_label("Hidden parts of pages").fill("p::before")
         await page.get_by_role("button", name="Save").click()
         assert "CSS selectors" in await field_error(page, "Hidden parts of pages")
@@ -215,6 +216,7 @@ def test_url_patterns_capture_policy_agent_label_and_gates_are_saved(chromium: C
         "bodies": "on", "extra_redactions": rules, "actions": "on", "replay": 60,
         "mask_selectors": [".customer-name", "#orders td:nth-child(2)"],
         "page_source_maps": "off",
+        "declared_names": ["app.flags", "meta:build"],
     }  # fmt: skip
 
 

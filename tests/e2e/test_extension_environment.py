@@ -73,11 +73,20 @@ async def wait_for_measures(page: Page) -> None:
 def test_extension_sends_the_environment_without_values_of_the_storage(
     recording_browser: ExtensionBrowser, reporter: World
 ) -> None:
+    project, browser = f"/projects/{reporter.project}", recording_browser
+    ok(reporter.owner.web.patch(project, json={"capture_policy": {"declared_names": ["shop.theme", "meta:build"]}}))
     with _Site() as site:
 
         async def visit(page: Page) -> None:
+            options = await browser.open_options()
+            await options.evaluate("() => chrome.runtime.sendMessage({ kind: 'load-projects' })")
+            await options.close()
             await page.bring_to_front()  # a page in the background draws nothing
             await page.goto(site.url)
+            await page.evaluate("""() => {
+              window.shop = { theme: "dark", secret: "never" };
+              document.head.append(Object.assign(document.createElement("meta"), { name: "build", content: "b17" }));
+            }""")
             await page.get_by_role("button", name="Add").click()
             await expect(page.get_by_text("added")).to_be_visible()
             await wait_for_measures(page)
@@ -92,6 +101,8 @@ def test_extension_sends_the_environment_without_values_of_the_storage(
         "__flags.limits": "1, 2",
         "__flags.api_token": "[redacted]",
         "meta:feature-flags": "new_checkout, fast_search",
+        "shop.theme": "dark",
+        "meta:build": "b17",
     }
     assert found["storage"] == {"local": ["cart"], "session": ["draft"], "cookies": ["theme"], "omitted": 0}
     assert SECRET not in json.dumps(ticket.record)

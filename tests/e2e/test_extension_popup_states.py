@@ -18,7 +18,7 @@ pytestmark = pytest.mark.long
 PROJECT: dict[str, Any] = {
     "id": "proj_9w4k2m7x0c3n", "company_id": "co_7h2k9m4p1r6t", "name": "Web shop", "url_patterns": [],
     "capture_policy": {"bodies": "shape", "extra_redactions": [], "actions": "on", "replay": 30, "mask_selectors": [],
-                       "page_source_maps": "on"},
+                       "page_source_maps": "on", "declared_names": []},
 }  # fmt: skip
 REFUSALS = {
     401: "The credential is wrong, expired or revoked.",

@@ -47,7 +47,7 @@ def envelope(data: bytes, **streams: bytes) -> None:
     ready = process_capture(
         args,
         None,
-        CapturePolicy(Bodies.ON, ["customer_ref"], Actions.ON, 30, [], PageSourceMaps.ON),
+        CapturePolicy(Bodies.ON, ["customer_ref"], Actions.ON, 30, [], PageSourceMaps.ON, []),
         "http://localhost",
     )
     msgspec.json.encode([ready.capture.page, ready.capture.environment, ready.title])

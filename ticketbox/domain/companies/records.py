@@ -68,7 +68,8 @@ class CapturePolicy(msgspec.Struct, frozen=True):
 
     `replay` is how many seconds of the page's changes are kept; 0 is off. What matches `mask_selectors`, CSS selectors,
     is never shown or named by what is recorded. `page_source_maps` is whether the extension resolves stacks with the
-    maps that the page itself can load.
+    maps that the page itself can load. `declared_names` are global variables (`app.flags`) and meta elements
+    (`meta:build`) whose values are collected besides the usual ones.
     """
 
     bodies: Bodies
@@ -77,6 +78,7 @@ class CapturePolicy(msgspec.Struct, frozen=True):
     replay: int
     mask_selectors: list[str]
     page_source_maps: PageSourceMaps
+    declared_names: list[str]
 
 
 class Project(msgspec.Struct, frozen=True):

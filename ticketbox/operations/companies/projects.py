@@ -60,7 +60,8 @@ ProjectKey = Annotated[
 ]
 
 
-NEW_POLICY = CapturePolicy(Bodies.SHAPE, [], Actions.ON, DEFAULT_REPLAY_SECONDS, [], PageSourceMaps.ON)
+DECLARED_NAME = r"(meta:[\w.:-]+|[A-Za-z_$][\w$]*(\.[A-Za-z_$][\w$]*)*)"
+NEW_POLICY = CapturePolicy(Bodies.SHAPE, [], Actions.ON, DEFAULT_REPLAY_SECONDS, [], PageSourceMaps.ON, [])
 
 
 class PolicyInput(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -112,6 +113,18 @@ class PolicyInput(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
         | UnsetType
     ) = UNSET
 
+    declared_names: (
+        Annotated[
+            list[Annotated[str, Meta(max_length=100, examples=["app.flags"]), match_whole(DECLARED_NAME)]],
+            Meta(
+                max_length=20,
+                description="Names of global variables (`app.flags`) and meta elements (`meta:build`) whose values "
+                "are collected. Default: unchanged.",
+            ),
+        ]
+        | UnsetType
+    ) = UNSET
+
     def build_policy(self, before: CapturePolicy) -> CapturePolicy:
         """Return the policy as it is stored and shown. `before` has what isn't sent. Raises InvalidField."""
         replay = self.replay * DEFAULT_REPLAY_SECONDS if isinstance(self.replay, bool) else self.replay
@@ -124,7 +137,10 @@ class PolicyInput(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
                     "use one CSS selector, such as `.customer-name` or `#orders td:nth-child(2)`, without a comma",
                 )
         maps = before.page_source_maps if isinstance(self.page_source_maps, UnsetType) else self.page_source_maps
-        return CapturePolicy(bodies, list(self.extra_redactions), self.actions, replay, list(masks), maps)
+        names = before.declared_names if isinstance(self.declared_names, UnsetType) else self.declared_names
+        return CapturePolicy(
+            bodies, list(self.extra_redactions), self.actions, replay, list(masks), maps, list(dict.fromkeys(names))
+        )
 
 
 class ListProjects(msgspec.Struct, forbid_unknown_fields=True, frozen=True):

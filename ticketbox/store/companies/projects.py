@@ -24,7 +24,7 @@ _SELECT_PROJECT = f"""
 SELECT p.id, p.public_id, v.company_id, p.name, p.key,
   (SELECT json_group_array(k.key) FROM project_key k WHERE k.project_id = p.id AND k.key <> p.key),
   p.url_patterns, p.bodies, p.extra_redactions, p.actions, p.replay, p.mask_selectors, p.page_source_maps,
-  p.agent_label, p.plan_approval, p.done_approval, p.verification, p.created_at, p.created_by
+  p.declared_names, p.agent_label, p.plan_approval, p.done_approval, p.verification, p.created_at, p.created_by
 FROM visible_project v JOIN project p ON p.id = v.id
 WHERE v.within
 """
@@ -46,6 +46,7 @@ class _ProjectRow(NamedTuple):
     replay: int
     mask_selectors: str
     page_source_maps: int
+    declared_names: str
     agent_label: str
     plan_approval: int
     done_approval: int
@@ -91,6 +92,7 @@ def _build_projects(tx: Read, records: list[Row]) -> list[tuple[int, Project]]:
                     replay=row.replay,
                     mask_selectors=_strings.decode(row.mask_selectors),
                     page_source_maps=PageSourceMaps.ON if row.page_source_maps else PageSourceMaps.OFF,
+                    declared_names=_strings.decode(row.declared_names),
                 ),
                 agent_label=row.agent_label,
                 plan_approval=bool(row.plan_approval),
@@ -105,8 +107,8 @@ def _build_projects(tx: Read, records: list[Row]) -> list[tuple[int, Project]]:
 
 INSERT_PROJECT = """
 INSERT INTO project (public_id, company_id, name, url_patterns, bodies, extra_redactions, actions, replay,
-  mask_selectors, page_source_maps, created_at, created_by)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+  mask_selectors, page_source_maps, declared_names, created_at, created_by)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
 
 
@@ -121,6 +123,7 @@ def insert_project(
         policy.replay,
         _encode_json(policy.mask_selectors),
         policy.page_source_maps is PageSourceMaps.ON,
+        _encode_json(policy.declared_names),
     )
     values = (generate_id(Prefix.PROJECT), company, name, _encode_json(patterns), *collected, tx.now, byline)
     key = tx.insert(INSERT_PROJECT, values)
@@ -159,6 +162,7 @@ def update_project(
         replay=UNSET if policy is UNSET else policy.replay,
         mask_selectors=UNSET if policy is UNSET else _encode_json(policy.mask_selectors),
         page_source_maps=UNSET if policy is UNSET else policy.page_source_maps is PageSourceMaps.ON,
+        declared_names=UNSET if policy is UNSET else _encode_json(policy.declared_names),
     )
 
 

@@ -89,6 +89,7 @@ _EXCLUDED_COLUMNS = {
 _JSON_COLUMNS: dict[tuple[str, str], Any] = {
     ("project", "url_patterns"): list[str],
     ("project", "extra_redactions"): list[str],
+    ("project", "declared_names"): list[str],
     ("project", "mask_selectors"): list[str],
     ("saved_view", "definition"): ViewDefinition,
     ("ticket", "labels"): list[str],

@@ -8,7 +8,8 @@ import { Redactor } from '../../recorder/redaction/redactor';
 import { sendToBackground } from '../background/messages';
 import { readReplay } from '../replay/read-replay';
 import { getReplaySeconds } from '../replay/replay-settings';
-import type { Draft } from '../storage';
+import { chooseProject } from '../pages/popup/draft/choose-project';
+import { appState, type Draft } from '../storage';
 import { addCounts, NO_HISTORY, removeKeptEntries, type TabHistory } from '../tab-recording/tab-history';
 import { addObserved } from '../observed-requests/add-observed';
 import type { Observation } from '../observed-requests/requests-store';
@@ -66,7 +67,7 @@ export async function captureTab(
     envelope: {
       page: redactor.redactPage(page),
       environment: redactor.redactEnvironment({
-        ...(topReport ? addDeclaredValues(environment, await readDeclared(tab.id!)) : environment),
+        ...(topReport ? addDeclaredValues(environment, await readDeclared(tab)) : environment),
         extension: chrome.runtime.getManifest().version,
       }),
       captured_at: Date.now(),
@@ -84,12 +85,16 @@ export async function captureTab(
 }
 
 /** Read what the page declares; nothing if it can't be read. */
-async function readDeclared(tab: number): Promise<unknown> {
+async function readDeclared({ id, url }: chrome.tabs.Tab): Promise<unknown> {
+  const projects = (await appState.get('projects')) ?? [];
+  const project = chooseProject(projects, url ?? '');
+  // projects that an earlier version stored have no names
+  const named = (project ? [project] : projects).flatMap((each) => each.capture_policy.declared_names ?? []);
   const reading = chrome.scripting.executeScript({
-    target: { tabId: tab },
+    target: { tabId: id! },
     world: 'MAIN',
     func: readDeclaredValues,
-    args: [DEFAULT_NAMES],
+    args: [[...new Set([...DEFAULT_NAMES, ...named])]],
   });
   return withTimeout(reading).then(
     ([frame]) => frame?.result,
