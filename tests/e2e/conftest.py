@@ -3,10 +3,12 @@
 import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from pathlib import Path
 
 import pytest
 from playwright.async_api import Page, expect
 
+from bench.reproduce.apps import NpmMissingError, build_apps
 from tests.e2e.browser import Chromium, find_chromium, find_shell
 from tests.e2e.deep_recording_site import DeepRecordingSite
 from tests.e2e.devtools_recorder import DevToolsRecorder, Recording
@@ -162,3 +164,12 @@ def deep_edition(
 
         browser.run(prepare())
         yield browser
+
+
+@pytest.fixture(scope="module")
+def apps(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """The built applications of `bench/reproduce`."""
+    try:
+        return build_apps(tmp_path_factory.mktemp("apps"))
+    except NpmMissingError as error:
+        pytest.skip(str(error))

@@ -6,7 +6,6 @@ import pytest
 from playwright.async_api import Page, expect
 
 from bench.reproduce.api import Api
-from bench.reproduce.apps import NpmMissingError, build_apps
 from bench.reproduce.bugs import BUGS
 from bench.reproduce.server import serve_app
 from tests.e2e.browser import Chromium
@@ -19,15 +18,6 @@ pytestmark = pytest.mark.long
 # Vue catches what a handler throws, and logs it
 EVENTS = {"owner-null": "pageerror", "coupon-null": "pageerror", "nobody-found": "console"}
 CASES = {"owner-null": "Call printer", "coupon-null": "Apply coupon", "nobody-found": "Find people"}
-
-
-@pytest.fixture(scope="module")
-def apps(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """The built applications."""
-    try:
-        return build_apps(tmp_path_factory.mktemp("apps"))
-    except NpmMissingError as error:
-        pytest.skip(str(error))
 
 
 @pytest.mark.parametrize("name", CASES)

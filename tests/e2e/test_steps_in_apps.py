@@ -11,7 +11,7 @@ from bench.real_sites.comparison import find_clicked_targets
 from bench.real_sites.devtools import DevTools
 from bench.real_sites.walker import LocatorResult, Targets, Walker
 from bench.reproduce.api import Api
-from bench.reproduce.apps import APPS, NpmMissingError, build_apps
+from bench.reproduce.apps import APPS
 from bench.reproduce.bugs import BUGS, WAIT, Bug
 from bench.reproduce.record import SCRIPTS
 from bench.reproduce.server import serve_app
@@ -24,15 +24,6 @@ HEALTHY = "none"
 SHARE = 0.98
 # what the extension answers its script: no project hides anything, and no replay is recorded
 ANSWER = "globalThis.chrome = { runtime: { sendMessage: async () => ({ seconds: 0, masks: [] }) } };"
-
-
-@pytest.fixture(scope="module")
-def apps(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """The built applications."""
-    try:
-        return build_apps(tmp_path_factory.mktemp("apps"))
-    except NpmMissingError as error:
-        pytest.skip(str(error))
 
 
 async def walk(page: Page, address: str, bug: Bug, targets: Targets = ()) -> Walker:
