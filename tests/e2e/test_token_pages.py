@@ -108,6 +108,7 @@ def test_agents_are_connected_without_a_token(chromium: Chromium, world: World, 
         watch = await open_as(page, world.owner, TOKENS)
         group = page.get_by_role("group", name="Client")
         await expect(group.get_by_text("Not used yet")).to_have_count(2)
+        await expect(group.get_by_text("Not connected")).to_have_count(3)
         await expect(group.get_by_text(re.compile("^Used "))).to_have_count(1)
         texts: dict[str, str] = {}
         for name in ("Codex", "Cursor", "VS Code", "Gemini CLI", "opencode", "Claude Code"):

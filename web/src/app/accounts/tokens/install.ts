@@ -9,7 +9,7 @@ export interface AgentClient {
   /** Where to put the text. */
   instruction: string;
   text: string;
-  /** How to sign in after that. */
+  /** How to sign in after that; what to type is between backticks. */
   signIn: string;
   /** An address that opens the client and installs the server. */
   link?: string;
@@ -50,7 +50,7 @@ export function listAgentClients(url: string): AgentClient[] {
       registersAs: 'claude',
       instruction: 'Run this command in your project folder.',
       text: `claude mcp add --transport http ${NAME} ${mcp}`,
-      signIn: 'Type /mcp in Claude Code, select ticketbox and approve access in the browser.',
+      signIn: 'Type `/mcp` in Claude Code, select ticketbox and approve access in the browser.',
     },
     {
       id: 'codex',
@@ -59,7 +59,7 @@ export function listAgentClients(url: string): AgentClient[] {
       registersAs: 'codex',
       instruction: 'Run this command in a terminal.',
       text: `codex mcp add ${NAME} --url ${mcp}`,
-      signIn: 'Approve access in the browser. To sign in later, run: codex mcp login ticketbox',
+      signIn: 'Approve access in the browser. To sign in later, run `codex mcp login ticketbox`.',
     },
     {
       id: 'cursor',
@@ -88,7 +88,7 @@ export function listAgentClients(url: string): AgentClient[] {
       registersAs: 'gemini',
       instruction: 'Run this command in your project folder.',
       text: `gemini mcp add --transport http ${NAME} ${mcp}`,
-      signIn: 'Type /mcp auth ticketbox in Gemini CLI and approve access in the browser.',
+      signIn: 'Type `/mcp auth ticketbox` in Gemini CLI and approve access in the browser.',
     },
     {
       id: 'opencode',
@@ -100,7 +100,7 @@ export function listAgentClients(url: string): AgentClient[] {
         $schema: 'https://opencode.ai/config.json',
         mcp: { [NAME]: { type: 'remote', url: mcp, enabled: true } },
       }),
-      signIn: 'Run opencode mcp auth ticketbox and approve access in the browser.',
+      signIn: 'Run `opencode mcp auth ticketbox` and approve access in the browser.',
     },
   ];
 }
