@@ -570,7 +570,7 @@ def test_leaving_the_board_sends_no_failing_request_and_home_returns_to_it(chrom
 
 def test_board_of_another_company_is_not_found(chromium: Chromium, world: World, other: World) -> None:
     async def look(page: Page) -> None:
-        await expect(page.get_by_role("alert")).to_contain_text("Not found")
+        await expect(page.get_by_role("alert")).to_contain_text("Project not found")
 
     use(chromium, other.owner, f"/projects/{world.project}", look)
 

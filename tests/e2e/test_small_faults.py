@@ -194,7 +194,7 @@ def test_hints_of_fields_and_switches_look_the_same(chromium: Chromium, world: W
 def test_page_of_a_missing_project_says_only_that(chromium: Chromium, world: World) -> None:
     async def visit(page: Page) -> None:
         main = page.get_by_role("main")
-        await expect(main.get_by_role("heading", level=1)).to_have_text("Not found")
+        await expect(main.get_by_role("heading", level=1)).to_have_text("Project not found")
         await expect(main.get_by_role("link")).to_have_text(["Go to board"])
         await expect(main.get_by_role("button")).to_have_count(0)
 

@@ -602,7 +602,7 @@ def test_ticket_without_access_is_not_found(chromium: Chromium, world: World, ot
     ticket = other.ticket("Secret")
 
     async def look(page: Page) -> None:
-        await expect(page.get_by_role("alert")).to_contain_text("Not found")
+        await expect(page.get_by_role("alert")).to_contain_text("Ticket not found")
         assert "Secret" not in await page.inner_text("body")
         await assert_accessible(page)
 
