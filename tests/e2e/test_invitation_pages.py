@@ -21,6 +21,7 @@ def test_invitation_is_created_and_used_once(chromium: Chromium, world: World, s
     async def invite(page: Page) -> str:
         watch = await open_as(page, world.owner, f"/companies/{world.company}/members")
         await page.get_by_role("link", name="Invite people").click()
+        await expect(page.get_by_role("radio", name="Member")).to_be_focused()
         await page.get_by_role("radio", name="Viewer").check()
         await page.get_by_label("Email address (optional)").fill(email.upper())
         await page.get_by_role("button", name="Create link").click()
