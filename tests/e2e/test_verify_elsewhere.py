@@ -27,6 +27,11 @@ LOGIN = "<!doctype html><title>Sign in</title><h1>Sign in</h1>"
 START = "<!doctype html><title>Shop</title><a href='/orders'>Orders</a>"
 
 
+def write_order(quantity: str) -> str:
+    """A script that orders something."""
+    return f"fetch('/api/orders', {{ method: 'POST', body: JSON.stringify({{ quantity: {quantity} }}) }});"
+
+
 def write_orders(script: str) -> str:
     """The page with the orders."""
     return f"<!doctype html><title>Orders</title><h1>Orders</h1><script>{script}</script>"
@@ -74,16 +79,21 @@ def verify(world: World, shell: str, tmp_path: Path, monkeypatch: pytest.MonkeyP
             {"kind": "click", "target": link, "ts": 900},
             *opened,
         ]
-        actions = {"load": opened, "click": clicked, "late": opened}[name]
+        actions = clicked if name == "click" else opened
+        is_sent = name.startswith("sent")
+        if is_sent:
+            policy = {"bodies": "on" if name == "sent" else "off"}
+            ok(world.owner.web.patch(f"/projects/{world.project}", json={"capture_policy": policy}))
+        sent = {"method": "POST", "status": 422, "request": {"body": '{"quantity":"two"}'}}
         call = {"id": "r1", "ts": 1_050, "method": "GET", "url": f"{ORIGIN}/api/orders", "type": "fetch",
-                "status": 200, "duration_ms": 10, "response": {"body": "[]"}}  # fmt: skip
+                "status": 200, "duration_ms": 10, "response": {"body": "[]"}, **(sent if is_sent else {})}  # fmt: skip
         error = {"seq": 9, "ts": 6_000 if name == "late" else 1_100, "kind": "error", "name": "TypeError",
                  "message": MESSAGE}  # fmt: skip
         given = {
             **capture_arguments(world.project, page={"url": f"{ORIGIN}/orders", "title": "Orders"}),
             "console": b"[]",
             "network": json.dumps([call]).encode(),
-            "errors": json.dumps([error]).encode(),
+            "errors": json.dumps([] if is_sent else [error]).encode(),
             "actions": json.dumps([{"seq": n, **each} for n, each in enumerate(actions)]).encode(),
         }
         return ok(world.api.post("/captures", files=build_parts(given)))["ticket_id"]
@@ -126,6 +136,18 @@ def verify(world: World, shell: str, tmp_path: Path, monkeypatch: pytest.MonkeyP
             id="late bug",
         ),
         pytest.param("late", {"/orders": write_orders(CALL)}, "gone", id="late fix"),
+        pytest.param("sent", {"/orders": write_orders(write_order("'two'"))}, "reproduced", id="wrong request"),
+        pytest.param("sent", {"/orders": write_orders(write_order("2"))}, "gone", id="right request"),
+        pytest.param(
+            "sent without body", {"/orders": write_orders(write_order("'two'"))}, "not_reached", id="any request"
+        ),
+        pytest.param(
+            "sent without body",
+            {"/orders": write_orders(write_order("2"))},
+            "not_reached",
+            id="right request, unknown body",
+        ),
+        pytest.param("sent without body", {"/orders": write_orders("")}, "gone", id="no request"),
     ],
 )
 def test_only_a_page_that_was_reached_is_without_the_bug(verify: Verify, name: str, pages: Pages, verdict: str) -> None:

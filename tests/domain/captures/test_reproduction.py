@@ -218,6 +218,8 @@ def test_expected_failures_are_those_of_the_page_and_its_calls() -> None:
         ({"health": Health(OK, OK, OK, StreamHealth(HealthStatus.DISABLED, HealthReason.POLICY))},
          "set `capture_policy.actions` to `on`"),
         ({"network": [call(omitted_reason="policy")]}, "1 of 1 API answers have no complete body: the project's"),
+        ({"network": [{**call(422, body="{}"), "request": {"omitted_reason": "policy"}}, call(500, body="{}")]},
+         "What was sent with 1 of 2 failed requests isn't in the capture"),
         ({"network": [call(body="{", omitted_reason="limit")]}, "they were longer than what a capture keeps"),
         ({"network": [call(), call(204)]}, "1 of 2 API answers have no body: the client didn't send them"),
         ({"health": Health(OK, StreamHealth(HealthStatus.PARTIAL, HealthReason.LATE_START), OK)},

@@ -101,6 +101,13 @@ def test_failed_requests_decide_last(change: dict[str, Any], verdict: str) -> No
     assert judge_round(expect((), (FAILED,)), observe(failed_requests=[{**FAILED, **change}])) == verdict
 
 
+def test_failure_that_any_body_gets_decides_nothing() -> None:
+    seen = observe(failed_requests=[FAILED], console_errors=["oh no"], uncertain=True)
+    assert judge_round(expect((), (FAILED,)), seen) == "not_reached"
+    assert judge_round(expect((), (FAILED,), ("oh no",)), seen) == "reproduced"  # the page itself failed, too
+    assert judge_round(expect((), (FAILED,)), observe(uncertain=True)) == "gone"
+
+
 def test_different_rounds_are_flaky() -> None:
     assert judge_rounds([Verdict.GONE] * 3) is Verdict.GONE
     assert judge_rounds([Verdict.GONE, Verdict.REPRODUCED, Verdict.GONE]) is Verdict.FLAKY

@@ -3,6 +3,7 @@ import {
   chooseAnswer,
   comparePaths,
   isOutdated,
+  isUncertain,
   listCalls,
 } from '../../../ticketbox/domain/captures/reproduction/answers.js';
 
@@ -112,6 +113,19 @@ describe('recorded answers', () => {
     expect(ask(recorded, '/products/24')).toBe('gone');
     expect(ask(recorded, '/products/21')).toBeUndefined();
     expect(ask(recorded, '/carts/17')).toBe('gone');
+  });
+
+  it.each([
+    ['what was sent is left out', { _omittedReason: 'policy' }, 422, '{}', true],
+    ['what was sent is known', { postData: { text: '{}' } }, 422, '{}', false],
+    ['nothing is sent', { _omittedReason: 'policy' }, 422, null, false],
+    ['the answer is no failure', { _omittedReason: 'policy' }, 204, '{}', false],
+  ])('of failures are uncertain if %s: %s, %i, %s', (_, request, status, sent, uncertain) => {
+    const response = { status, headers: [], content: {} };
+    const [entry] = listAnswers([
+      { ...call('/pay', undefined), request: { method: 'POST', url: `${API}/pay`, ...request }, response },
+    ]);
+    expect(isUncertain(entry!, sent)).toBe(uncertain);
   });
 
   it('from before a change that the page already knows of are the last choice', () => {

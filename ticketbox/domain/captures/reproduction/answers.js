@@ -135,6 +135,15 @@ export function isOutdated({ method, url, starts }, recorded) {
   );
 }
 
+/**
+ * Whether a recorded failure is the answer to a request with a body, although the capture lacks what was sent when it
+ * failed: a request that is right by now gets it, too.
+ * @param {Recorded} entry @param {string | null} body
+ */
+export function isUncertain({ body: recorded, status, error }, body) {
+  return (error || status >= 400) && recorded === undefined && body !== null;
+}
+
 /** How many parts of two paths are equal; null if one differs that is no id. @param {string} path @param {string} other */
 export function comparePaths(path, other) {
   const [parts, others] = [path, other].map((each) => each.replace(/\/$/, '').split('/').map(decode));

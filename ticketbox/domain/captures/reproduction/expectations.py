@@ -87,6 +87,11 @@ class Expectations(msgspec.Struct, frozen=True):
         """Whether the capture has no failure to look for."""
         return not (self.errors or self.failed_requests or self.console_errors)
 
+    @property
+    def is_found_by_requests(self) -> bool:
+        """Whether failed requests are all that there is to look for."""
+        return bool(self.failed_requests) and not (self.errors or self.console_errors)
+
 
 def list_errors(entries: Iterable[ErrorEntry]) -> list[ExpectedError]:
     """List the different errors of the page's own code."""
@@ -140,19 +145,24 @@ def compute_wait(lines: Sequence[Line], failures: Sequence[float], began: float 
 
 
 def list_missing(
-    health: Health, network: Sequence[NetworkEntry], lines: Sequence[Line], *, wait_ms: int, empty: bool
+    health: Health, network: Sequence[NetworkEntry], lines: Sequence[Line], expected: Expectations
 ) -> list[str]:
     """Say what the capture lacks for a reproduction, and what would provide it."""
     late = (
-        f"The failure came {wait_ms // 1_000} s after the last step, and the test waits for {MAX_WAIT // 1_000} s. "
+        f"The failure came {expected.wait_ms // 1_000} s after the last step, and the test waits for {MAX_WAIT // 1_000} s. "
         "Add the step that causes it to the test."
     )
     return [
         *_list_missing_steps(health, lines),
         *_list_missing_answers(network),
+        *_list_missing_sent(network, expected),
         *_list_missing_history(health),
-        *([late] if wait_ms > MAX_WAIT else []),
-        *(["The capture has no failure to look for. Add what must be true to the end of the test."] if empty else []),
+        *([late] if expected.wait_ms > MAX_WAIT else []),
+        *(
+            ["The capture has no failure to look for. Add what must be true to the end of the test."]
+            if expected.is_empty
+            else []
+        ),
     ]
 
 
@@ -198,6 +208,19 @@ def _list_missing_answers(network: Sequence[NetworkEntry]) -> list[str]:
     if unknown:
         missing.append(f"{unknown:,} of {len(calls):,} API answers have no body: the client didn't send them.")
     return missing
+
+
+def _list_missing_sent(network: Sequence[NetworkEntry], expected: Expectations) -> list[str]:
+    if not expected.is_found_by_requests:
+        return []
+    failed = [each for each in network if is_failure(each) and each.type in API_TYPES]
+    lacking = sum(each.request.omitted_reason is not None for each in failed)
+    if not lacking:
+        return []
+    return [
+        f"What was sent with {lacking:,} of {len(failed):,} failed requests isn't in the capture, so the test can't tell "
+        "them from corrected ones: set `capture_policy.bodies` to `shape` or `on`, and capture the bug again."
+    ]
 
 
 def _is_answer_complete(entry: NetworkEntry) -> bool:

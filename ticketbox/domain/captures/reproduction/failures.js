@@ -32,7 +32,7 @@ export function findCaptured(expected, observed, replaced) {
   const find = (/** @type {string[]} */ captured, /** @type {string[]} */ seen) =>
     seen.find((text) => captured.some((each) => isSame(each, text, replaced))) ?? null;
   if (expected.errors.length) return find(expected.errors.map(describe), observed.errors.map(describe));
-  if (expected.console_errors.length) return find(expected.console_errors, observed.console_errors);
+  if (!isFoundByRequests(expected)) return find(expected.console_errors, observed.console_errors);
   const found = observed.failed_requests.find(({ method, url, status }) =>
     expected.failed_requests.some(
       (/** @type {FailedRequest} */ each) =>
@@ -42,6 +42,11 @@ export function findCaptured(expected, observed, replaced) {
     ),
   );
   return found ? `${found.method} ${found.url}: ${found.status ?? found.error}` : null;
+}
+
+/** Whether the capture has nothing but failed requests to look for. @param {any} expected */
+export function isFoundByRequests({ errors, console_errors: printed }) {
+  return errors.length + printed.length === 0;
 }
 
 /**

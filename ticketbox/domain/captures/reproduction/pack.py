@@ -105,9 +105,7 @@ def _build_expectations(recording: Recording, lines: Sequence[Line], failures: S
         missing=[],
         title=redact_text(capture.page.title)[0],
     )
-    missing = expectations.list_missing(
-        capture.health, recording.network, lines, wait_ms=expected.wait_ms, empty=expected.is_empty
-    )
+    missing = expectations.list_missing(capture.health, recording.network, lines, expected)
     return msgspec.structs.replace(expected, missing=missing)
 
 

@@ -5,8 +5,8 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { API_TYPES, buildAnswer, chooseAnswer, isOutdated, listCalls } from './answers.js';
-import { describe, findCaptured, isSame, isSamePath, listReplaced } from './failures.js';
+import { API_TYPES, buildAnswer, chooseAnswer, isOutdated, isUncertain, listCalls } from './answers.js';
+import { describe, findCaptured, isFoundByRequests, isSame, isSamePath, listReplaced } from './failures.js';
 
 /** The slowest answer takes this long; the others keep their share of it. */
 const SLOWEST_MS = 1_000;
@@ -111,6 +111,7 @@ export async function replayCapture(page, testInfo, { unknown = 'pass' } = {}) {
       return isForeign || unknown === 'fail' ? route.abort('blockedbyclient') : route.fallback();
     }
     if (isOutdated(entry, recorded)) observed.outdated = true;
+    if (isUncertain(entry, request.postData())) observed.uncertain = true;
     entry.taken = true;
     pending += 1;
     const isAhead = ({ at = 0 }) => at > entry.starts && at < entry.ends;
@@ -212,6 +213,10 @@ export async function replayCapture(page, testInfo, { unknown = 'pass' } = {}) {
         throw new Error(
           'The page changed something, then read it, and the capture has only an older answer, so this says nothing.',
         );
+      if (captured && observed.uncertain && isFoundByRequests(expected))
+        throw new Error(
+          'The capture lacks what was sent with the request that failed. The page may have sent something else, so this says nothing.',
+        );
       if (captured) throw new Error(`Reproduced: ${captured}`);
       if (observed.diverged)
         throw new Error(
@@ -255,6 +260,7 @@ function observe(page, lacking) {
     console_errors: /** @type {string[]} */ ([]),
     diverged: false,
     outdated: false,
+    uncertain: false,
   };
   const compare = (/** @type {unknown} */ request, /** @type {number} */ status) => {
     if (lacking.has(request) && lacking.get(request) !== status) observed.diverged = true;

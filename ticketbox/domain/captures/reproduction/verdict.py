@@ -26,6 +26,7 @@ class Observation(msgspec.Struct, frozen=True):
     the application's API answered calls, whose recorded answers the capture lacks, with another status. `outdated` says
     that a read got an answer recorded before a change that the page had already made. `recognized` says that one of the
     failures is the captured one apart from values that the run replaced: typed samples, and stand-ins in answers.
+    `uncertain` says that a request got a recorded failure although the capture lacks the body that failed.
     """
 
     reached: bool
@@ -37,6 +38,7 @@ class Observation(msgspec.Struct, frozen=True):
     diverged: bool = False
     outdated: bool = False
     recognized: bool = False
+    uncertain: bool = False
 
 
 def judge_round(expected: Expectations, observed: Observation) -> Verdict:
@@ -58,7 +60,8 @@ def _compare(expected: Expectations, observed: Observation) -> Verdict:
     if not observed.reached:
         return Verdict.NOT_REACHED
     if not expected.errors and (observed.recognized or _has_weaker_failure(expected, observed)):
-        return Verdict.REPRODUCED
+        is_known = bool(expected.console_errors) or not observed.uncertain
+        return Verdict.REPRODUCED if is_known else Verdict.NOT_REACHED
     if observed.diverged:
         return Verdict.NOT_REACHED
     return Verdict.DIFFERENT_ERROR if observed.errors else Verdict.GONE
