@@ -99,6 +99,17 @@ def test_skills_name_tools_and_arguments_that_exist(plugin: Path) -> None:
         assert named <= tools.keys() | arguments | codes
 
 
+def test_skills_lead_from_the_capture_to_the_proof_with_commands_that_exist(plugin: Path) -> None:
+    texts = {name: (plugin / "skills" / name / "SKILL.md").read_text() for name in ("fix-ticket", "verify-fix")}
+    assert "`get_reproduction`" in texts["fix-ticket"]
+    assert "`list_verifications`" in texts["verify-fix"]
+    for text in texts.values():
+        commands = [shlex.split(each)[1:] for each in re.findall(r"`(ticketbox [^`]+)`", text)]
+        assert "verify" in {words[0] for words in commands}
+        for words in commands:
+            assert run(*words, "--help").exit_code == 0, words  # unknown commands and options are refused before it
+
+
 def test_hooks_have_the_documented_form_and_call_a_command_that_exists(plugin: Path, box: Box) -> None:
     hooks = load(plugin / "hooks" / "hooks.json")["hooks"]
     assert hooks.keys() <= EVENTS
