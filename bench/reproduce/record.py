@@ -16,6 +16,8 @@ from ticketbox.http.extension_zip import EXTENSION
 Json = dict[str, Any]
 STREAMS = ("console", "network", "errors", "actions")
 SCRIPTS = ("enable-bodies.js", "recorder.js", "record-reader.js")
+# what the extension answers its script: no project hides anything, and no replay is recorded
+_ANSWER = "globalThis.chrome = { runtime: { sendMessage: async () => ({ seconds: 0, masks: [] }) } };"
 SETTLED_MS = 1_300  # longer than the slowest answer
 _PAUSE_MS = 50  # the shortest pause of a person
 
@@ -23,7 +25,7 @@ _PAUSE_MS = 50  # the shortest pause of a person
 def record_bug(browser: Browser, folder: Path, bug: Bug) -> Json:
     """Run into a bug; return the parts of its capture, as the extension sends them."""
     with zipfile.ZipFile(io.BytesIO((EXTENSION / "chromium.zip").read_bytes())) as archive:
-        recorder = "\n".join(archive.read(name).decode() for name in SCRIPTS)
+        recorder = "\n".join([_ANSWER, *(archive.read(name).decode() for name in SCRIPTS)])
     with serve_app(folder, bug.name, Api()) as address:
         page = browser.new_page(viewport={"width": 1000, "height": 700})
         page.add_init_script(recorder)
@@ -44,6 +46,8 @@ def record_bug(browser: Browser, folder: Path, bug: Bug) -> Json:
         picture = page.screenshot()
         report = page.evaluate("readTicketboxFrame()")
         page.close()
+    if not all(each["target"] for each in report["record"]["actions"] if each["kind"] in ("click", "input")):
+        raise RuntimeError(f"the recorder didn't record which elements {bug.name} uses")
     return _build_parts(report, picture)
 
 
