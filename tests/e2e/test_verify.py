@@ -244,6 +244,17 @@ def test_application_that_does_not_answer_posts_nothing(shop: Shop) -> None:
     assert shop.list_posted() == []
 
 
+def test_missing_browser_is_named_with_the_command_that_installs_it(
+    shop: Shop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PLAYWRIGHT_BROWSERS_PATH", str(tmp_path / "none"))
+    shop.shell = ""
+    done = shop.verify("--rounds", "1")
+    assert (done.exit_code, done.stdout) == (1, "")
+    assert "has no browser here; run `playwright install chromium`, or name an installed Chromium" in done.stderr
+    assert shop.list_posted() == []
+
+
 @pytest.mark.long
 def test_capture_without_a_failure_proves_nothing(shop: Shop) -> None:
     parts = {**build_capture(shop.world.project), "errors": b"[]"}

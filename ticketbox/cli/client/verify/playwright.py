@@ -56,6 +56,7 @@ export async function test(name, run) {
   await browser.close();
 }
 """
+_NO_BROWSER = "npx playwright install"  # what Playwright recommends then, in both languages
 _ENDED = "ticketbox: the round has ended"
 
 
@@ -69,6 +70,11 @@ class Runner(NamedTuple):
     name: str
     command: list[str]
     runs_all: bool
+
+    @property
+    def install_command(self) -> str:
+        """What installs Playwright's browser."""
+        return "npx playwright install chromium" if self.name == "Node" else "playwright install chromium"
 
 
 def prepare_runner(folder: Path, browser: str | None, *, traced: bool = False) -> Runner:
@@ -158,6 +164,11 @@ def _read_round(
         if timer.finished.is_set():
             raise PlaywrightError(f"the test didn't end within {seconds} s") from error
         output = "".join(said).strip()
+        if _NO_BROWSER in output:
+            raise PlaywrightError(
+                f"Playwright for {runner.name} has no browser here; run `{runner.install_command}`, or name an "
+                "installed Chromium with --browser"
+            ) from error
         raise PlaywrightError(f"the test didn't run (Playwright for {runner.name}):\n{output}") from error
 
 
