@@ -87,6 +87,7 @@ def test_steps_become_code_under_their_words() -> None:
         {"kind": "click", "target": PAY, "repeat": 3, "ts": 9_000},
         {"kind": "key", "key": "Ctrl+S", "ts": 9_100},
         {"kind": "click", "target": PAY, "synthetic": True, "ts": 9_200},
+        {"kind": "scroll", "ts": 9_250},
         {"kind": "navigate", "url": "https://other.example/", "ts": 9_300},
         {"kind": "change", "target": PAY, "value_kind": "option", "ts": 9_400},
         {"kind": "navigate", "url": "https://shop.example/late", "ts": 30_000},
@@ -113,13 +114,13 @@ def test_steps_become_code_under_their_words() -> None:
         "  // 8. Pressed Ctrl+S",
         "  await step(8, () => page.keyboard.press('Control+s'));",
         "  // 9. Clicked button “Pay” (by a script)",
-        "  // 10. Opened / (another site; not repeated)",
-        "  // 11. Selected an option in “Pay”: which one isn't recorded",
-        "  await step(11, page.getByRole('button', { name: 'Pay', exact: true }), (it) =>",
+        "  // 11. Opened / (another site; not repeated)",
+        "  // 12. Selected an option in “Pay”: which one isn't recorded",
+        "  await step(12, page.getByRole('button', { name: 'Pay', exact: true }), (it) =>",
         "    it.selectOption({ index: 1 }),",
         "  );",
-        "  // 12. Opened /late",
-        "  await step(12, () => open('/late'));",
+        "  // 13. Opened /late",
+        "  await step(13, () => open('/late'));",
         "  // The capture has no failure to look for. Add what must be true to the end of the test.",
         "  await finish();",
         "});",
@@ -130,7 +131,9 @@ def test_steps_after_the_failure_are_left_out() -> None:
     actions = [{"kind": "navigate", "url": PAGE, "ts": 0}, {"kind": "click", "target": PAY, "ts": 8_000}]
     errors = [{"kind": "error", "name": "TypeError", "message": "no card", "ts": 4_000}]
     files = read_files(actions=actions, errors=errors)
-    assert "// Step 2 came after the failure.\n  // Captured: TypeError: no card\n" in files["reproduce.spec.ts"]
+    closing = "  // Step 2 came after the failure.\n  // Fails if this happens again: TypeError: no card\n"
+    assert closing in files["reproduce.spec.ts"]
+    assert "It looks for:\n\n- TypeError: no card\n" in files["README.md"]
     expected = json.loads(files["expected.json"])
     assert [(step["number"], step["place"]) for step in expected["steps"]] == [(1, None)]
     assert expected["wait_ms"] == 5_000

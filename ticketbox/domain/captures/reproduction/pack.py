@@ -66,7 +66,8 @@ def build_files(recording: Recording, version: str) -> list[PackFile]:
     planned = plan_steps(build_steps(recording.actions), capture.page.url, recording.network)
     lines = list(takewhile(lambda line: last_failure is None or line.step.ts <= last_failure, planned)) or planned
     expected = _build_expectations(recording, lines, failures)
-    closing = [*_describe_later_steps(planned, lines), *_describe_expectations(expected)]
+    looked_for = [f"Fails if this happens again: {each}" for each in _describe_expectations(expected)]
+    closing = [*_describe_later_steps(planned, lines), *(looked_for or expected.missing[-1:])]
     spec = write_spec(title, lines, capture.page.url, capture.environment.viewport, closing=closing)
     archive = encode_har(capture.page, recording.captured_at, recording.network, version)
     return [
@@ -124,10 +125,10 @@ def _describe_later_steps(planned: Sequence[Line], lines: Sequence[Line]) -> lis
 
 
 def _describe_expectations(expected: Expectations) -> list[str]:
-    errors = [f"Captured: {each.name}: {each.message}".replace(": : ", ": ") for each in expected.errors]
-    printed = [f"Captured in the console: {each}" for each in expected.console_errors]
-    failed = [f"Captured: {each.method} {each.url}: {each.status or each.error}" for each in expected.failed_requests]
-    return [each[:200] for each in (errors or printed or failed)[:3]] or expected.missing[-1:]
+    errors = [f"{each.name}: {each.message}".removeprefix(": ") for each in expected.errors]
+    printed = [f"{each} (in the console)" for each in expected.console_errors]
+    failed = [f"{each.method} {each.url}: {each.status or each.error}" for each in expected.failed_requests]
+    return [each[:200] for each in (errors or printed or failed)[:3]]
 
 
 def _write_readme(title: str, key: str, expected: Expectations) -> str:
@@ -137,7 +138,7 @@ def _write_readme(title: str, key: str, expected: Expectations) -> str:
         _README.format(
             title=" ".join(title.split()),
             key=key,
-            looks_for=f"It looks for:\n\n{looks_for}" if not expected.is_empty else "",
+            looks_for=f"It looks for:\n\n{looks_for}" if looks_for else "",
             missing=f"\nWhat the capture lacks:\n\n{missing}" if missing else "",
         ).rstrip()
         + "\n"

@@ -80,6 +80,8 @@ def write_spec(
         body += ["", "  // The recording begins on this page", _write_call(0, f"open({quote(read_path(page_url))})")]
     for line in lines:
         body += ["", f"  // {_comment(f'{line.step.number}. {line.step.words}{line.note}')}"]
+        if line.code is None and line.step.kind in _MINOR:
+            continue
         if line.code is not None:
             body.append(_write_call(line.step.number, line.code, line.element, line.times))
     return "\n".join(
@@ -120,7 +122,7 @@ def _plan_step(step: Step, cause: Step | None, page_url: str, again: Sequence[fl
     since = step.ts - cause.ts if cause is not None else float("inf")
     kind = step.kind
     if step.synthetic or kind in _MINOR:
-        return Line(step, "" if step.synthetic else " (not repeated)", None)
+        return Line(step, "", None)
     if kind is ActionKind.NAVIGATE:
         return _plan_navigation(step, since, page_url)
     if kind is ActionKind.SUBMIT and since <= _SUBMITS:
