@@ -18,11 +18,11 @@ from tests.support.tokens import count_result_tokens, count_tokens
 MOST_TOKENS = 8_000
 
 
-def load_pack(world: World, folder: Path) -> Path:
-    """Capture the bug with bodies, and unpack its reproduction; return the test's file."""
+def load_pack(world: World, folder: Path, **parts: bytes) -> Path:
+    """Capture the bug with bodies, or with other `parts`, and unpack its reproduction; return the test's file."""
     policy = {"capture_policy": {"bodies": "on"}}
     ok(world.owner.web.patch(f"/projects/{world.project}", json=policy))
-    made = ok(world.api.post("/captures", files=build_parts(build_capture(world.project))))
+    made = ok(world.api.post("/captures", files=build_parts({**build_capture(world.project), **parts})))
     answer = world.api.get(f"/captures/{made['capture_id']}/reproduction")
     assert answer.headers["content-type"] == "application/zip"
     with zipfile.ZipFile(io.BytesIO(answer.content)) as pack:
@@ -61,6 +61,30 @@ def test_pack_says_which_step_is_not_possible(world: World, shell: str, tmp_path
     observed = json.loads(result.read_text())
     assert (observed["reached"], observed["stopped_at"]) == (False, 1)
     assert "Set BASE_URL" in run_test(spec, shell, BASE_URL="").stderr
+
+
+@pytest.mark.long
+def test_step_without_its_element_is_never_gone_until_somebody_adds_it(
+    world: World, shell: str, tmp_path: Path
+) -> None:
+    actions = [each for each in json.loads(build_capture(world.project)["actions"]) if each["kind"] != "submit"]
+    actions[2]["target"] = None
+    spec = load_pack(world, tmp_path, actions=json.dumps(actions).encode())
+    for fixed in (False, True):
+        with serve_shop(fixed=fixed) as base:
+            done = run_test(spec, shell, BASE_URL=base)
+        assert done.returncode == 1
+        assert "Step 3 wasn't reached: the capture doesn't say what to act on" in done.stderr
+
+    written = spec.read_text()
+    comment = "  // 3. Clicked the page (the record doesn't say which element; add it here)\n"
+    added = "  await step(3, page.getByRole('button', { name: 'Apply gift card' }), (it) => it.click());\n"
+    assert comment in written
+    spec.write_text(written.replace(comment, added))
+    with serve_shop(fixed=False) as base:
+        assert f"Reproduced: TypeError: {MESSAGE}" in run_test(spec, shell, BASE_URL=base).stderr
+    with serve_shop(fixed=True) as base:
+        assert run_test(spec, shell, BASE_URL=base).returncode == 0
 
 
 @pytest.mark.long

@@ -238,6 +238,30 @@ def test_pack_says_what_is_missing(streams: dict[str, Any], words: str) -> None:
     assert f"- {sentence}\n" in files["README.md"]
 
 
+@pytest.mark.parametrize(
+    ("failed_at", "health", "unknown"),
+    [
+        (3_000, Health(OK, OK, OK), []),
+        (30_000, Health(OK, OK, OK), [1]),
+        (3_000, Health(OK, StreamHealth(HealthStatus.PARTIAL, HealthReason.LATE_START), OK), [1]),
+    ],
+)
+def test_capture_without_steps_is_gone_only_if_loading_the_page_failed(
+    failed_at: int, health: Health, unknown: list[int]
+) -> None:
+    errors = [{"kind": "error", "name": "TypeError", "message": "no card", "ts": failed_at}]
+    expected = json.loads(read_files(errors=errors, network=[call(body="{}")], health=health)["expected.json"])
+    assert [each["number"] for each in expected["unknown"]] == unknown
+    assert any("never says that the bug is gone" in each for each in expected["missing"]) is bool(unknown)
+
+
+def test_step_with_an_unknown_element_is_listed() -> None:
+    actions = [{"kind": "navigate", "url": PAGE, "ts": 0}, {"kind": "click", "ts": 500}]
+    expected = json.loads(read_files(actions=actions)["expected.json"])
+    assert expected["unknown"] == [{"number": 2, "at": 500.0, "place": None, "again": [], "typed": []}]
+    assert [each["number"] for each in expected["steps"]] == [1]
+
+
 def test_complete_capture_lacks_nothing() -> None:
     files = read_files(
         actions=[{"kind": "navigate", "url": PAGE}, {"kind": "click", "target": PAY}],

@@ -29,6 +29,7 @@ MAX_TEXT = 2_000
 
 MAX_WAIT = 20_000  # FAILURE_MS of reproduction.js
 _SHORTEST_WAIT = 1_000
+_LOADS = 5_000  # how long a page fails because it was opened, in milliseconds
 _NO_BODY_NEEDED = (204, 205, 304)
 
 
@@ -67,6 +68,8 @@ class TimedStep(msgspec.Struct, frozen=True):
 class Expectations(msgspec.Struct, frozen=True):
     """The contents of expected.json.
 
+    `unknown` are the steps that the test lacks because the record doesn't name their element, or because nothing was
+    recorded before a failure that loading the page doesn't explain: without them, no run says that the bug is gone.
     `title` is that of the page. `wait_ms` is how long a failure may come after the last step; the test waits for 20 s
     at most.
     """
@@ -81,6 +84,7 @@ class Expectations(msgspec.Struct, frozen=True):
     wait_ms: int
     missing: list[str]
     title: str = ""
+    unknown: list[TimedStep] = []
 
     @property
     def is_empty(self) -> bool:
@@ -144,16 +148,28 @@ def compute_wait(lines: Sequence[Line], failures: Sequence[float], began: float 
     return int(max(gap, 0) + _SHORTEST_WAIT)
 
 
+def list_unknown(lines: Sequence[Line], health: Health, wait_ms: int, began: float | None) -> list[TimedStep]:
+    """List the steps of which the capture doesn't say what to act on.
+
+    The first step is unknown if none was recorded, and the failure isn't one of loading the page.
+    """
+    unknown = [TimedStep(line.step.number, line.step.ts) for line in lines if line.is_unknown]
+    if unknown or any(line.code for line in lines) or began is None:
+        return unknown
+    is_late = get_stream_health(health, Stream.NETWORK).reason is HealthReason.LATE_START
+    return [TimedStep(1, began)] if is_late or wait_ms > _LOADS + _SHORTEST_WAIT else []
+
+
 def list_missing(
     health: Health, network: Sequence[NetworkEntry], lines: Sequence[Line], expected: Expectations
 ) -> list[str]:
     """Say what the capture lacks for a reproduction, and what would provide it."""
     late = (
-        f"The failure came {expected.wait_ms // 1_000} s after the last step, and the test waits for {MAX_WAIT // 1_000} s. "
-        "Add the step that causes it to the test."
+        f"The failure came {expected.wait_ms // 1_000} s after the last step, and the test waits for "
+        f"{MAX_WAIT // 1_000} s. Add the step that causes it to the test."
     )
     return [
-        *_list_missing_steps(health, lines),
+        *_list_missing_steps(health, lines, expected),
         *_list_missing_answers(network),
         *_list_missing_sent(network, expected),
         *_list_missing_history(health),
@@ -166,7 +182,7 @@ def list_missing(
     ]
 
 
-def _list_missing_steps(health: Health, lines: Sequence[Line]) -> list[str]:
+def _list_missing_steps(health: Health, lines: Sequence[Line], expected: Expectations) -> list[str]:
     missing: list[str] = []
     if not lines:
         reason = get_stream_health(health, Stream.ACTIONS).reason
@@ -175,15 +191,16 @@ def _list_missing_steps(health: Health, lines: Sequence[Line]) -> list[str]:
             if reason is HealthReason.POLICY
             else "capture the bug again with an extension that records this site"
         )
-        missing.append(f"The capture has no steps, so the test only opens the page: {advice}.")
-    unknown = [
-        line.step.number
-        for line in lines
-        if line.code is None and not line.step.synthetic and "add it here" in line.note
-    ]
-    if unknown:
-        numbers = ", ".join(map(str, unknown))
-        missing.append(f"Steps without a known element: {numbers}. Add their locators to the test.")
+        opens = (
+            "only opens the page, and never says that the bug is gone" if expected.unknown else "only opens the page"
+        )
+        missing.append(f"The capture has no steps, so the test {opens}: {advice}.")
+    elif expected.unknown:
+        numbers = ", ".join(str(each.number) for each in expected.unknown)
+        missing.append(
+            f"Steps without a known element: {numbers}. Add their locators to the test; until then, it never says that "
+            "the bug is gone."
+        )
     if any(line.step.value_kind and line.step.kind is ActionKind.INPUT and line.code for line in lines):
         missing.append("What was typed isn't recorded; the test types samples. Change them if the value matters.")
     return missing
@@ -218,8 +235,8 @@ def _list_missing_sent(network: Sequence[NetworkEntry], expected: Expectations) 
     if not lacking:
         return []
     return [
-        f"What was sent with {lacking:,} of {len(failed):,} failed requests isn't in the capture, so the test can't tell "
-        "them from corrected ones: set `capture_policy.bodies` to `shape` or `on`, and capture the bug again."
+        f"What was sent with {lacking:,} of {len(failed):,} failed requests isn't in the capture, so the test can't "
+        "tell them from corrected ones: set `capture_policy.bodies` to `shape` or `on`, and capture the bug again."
     ]
 
 

@@ -19,7 +19,8 @@ from ticketbox.domain.captures.reproduction.spec import Line, plan_steps, write_
 from ticketbox.domain.captures.steps import build_steps
 
 SPEC, EXPECTED, HAR = "reproduce.spec.ts", "expected.json", "network.har"
-_HELPERS = ("reproduction.js", "reproduction.d.ts", "answers.js", "failures.js")
+# the same for every capture
+HELPERS = ("reproduction.js", "reproduction.d.ts", "answers.js", "failures.js")
 _FIRST_DATE = (1980, 1, 1, 0, 0, 0)  # the same capture always has the same pack
 _README = """\
 # {title}
@@ -74,7 +75,7 @@ def build_files(recording: Recording, version: str) -> list[PackFile]:
         PackFile(SPEC, spec.encode()),
         PackFile(EXPECTED, msgspec.json.format(msgspec.json.encode(expected), indent=2) + b"\n"),
         PackFile("README.md", _write_readme(title, recording.key, expected).encode()),
-        *(PackFile(name, Path(__file__).with_name(name).read_bytes()) for name in _HELPERS),
+        *(PackFile(name, Path(__file__).with_name(name).read_bytes()) for name in HELPERS),
         PackFile(HAR, archive),
     ]
 
@@ -89,7 +90,8 @@ def compress_files(files: Sequence[PackFile]) -> bytes:
 
 
 def _build_expectations(recording: Recording, lines: Sequence[Line], failures: Sequence[float]) -> Expectations:
-    capture = recording.capture
+    capture, began = recording.capture, _find_beginning(recording)
+    wait_ms = expectations.compute_wait(lines, failures, began)
     expected = Expectations(
         capture_id=capture.id,
         ticket_id=capture.ticket_id,
@@ -102,9 +104,10 @@ def _build_expectations(recording: Recording, lines: Sequence[Line], failures: S
             for line in lines
             if line.code is not None
         ],
-        wait_ms=expectations.compute_wait(lines, failures, _find_beginning(recording)),
+        wait_ms=wait_ms,
         missing=[],
         title=redact_text(capture.page.title)[0],
+        unknown=expectations.list_unknown(lines, capture.health, wait_ms, began),
     )
     missing = expectations.list_missing(capture.health, recording.network, lines, expected)
     return msgspec.structs.replace(expected, missing=missing)

@@ -56,6 +56,10 @@ export async function replayCapture(page, testInfo, { unknown = 'pass' } = {}) {
   /** The path that the last step led to; null after a step with an element, which may lead elsewhere on a fix. */
   let destination = /** @type {string | null} */ (null);
   let isUsed = false;
+  /** Also the steps of which the capture doesn't say what to act on, which a person can add. @type {typeof steps} */
+  const listed = [...steps, ...expected.unknown];
+  /** Those of them that the test doesn't have. */
+  const unlocated = new Set(listed.slice(steps.length).map(({ number }) => number));
 
   const hasFailed = () => findCaptured(expected, observed, replaced) !== null;
   const isAt = (/** @type {string} */ path) =>
@@ -71,6 +75,8 @@ export async function replayCapture(page, testInfo, { unknown = 'pass' } = {}) {
   /** Why a run without a failure says nothing about the bug; null if it does. */
   const findObstacle = async () => {
     if (lost) return lost;
+    const [skipped] = unlocated;
+    if (skipped !== undefined) return { number: skipped, reason: "the capture doesn't say what to act on" };
     const number = steps.at(-1)?.number ?? 0;
     if (destination !== null && !isAt(destination) && !isAt(expected.page))
       return { number, reason: `the page left ${destination} for ${new URL(page.url()).pathname}` };
@@ -181,7 +187,8 @@ export async function replayCapture(page, testInfo, { unknown = 'pass' } = {}) {
      * @param {[any, (it: any, part: number) => Promise<unknown>] | [(part: number) => Promise<unknown>]} parts
      */
     async step(number, ...parts) {
-      const { at = 0, place = null, again = [] } = steps.find((each) => each.number === number) ?? {};
+      const { at = 0, place = null, again = [] } = listed.find((each) => each.number === number) ?? {};
+      unlocated.delete(number);
       const times = [at, ...again];
       current = number;
       destination = null;

@@ -39,7 +39,7 @@ class Line(msgspec.Struct, frozen=True):
 
     `element` is the locator that the code begins with, and `place` a CSS selector of it. `again` has
     the moments at which the code runs again, in epoch milliseconds, and `typed` the samples that it types. `times` is
-    how often the code runs each time.
+    how often the code runs each time. `is_unknown`: the record doesn't say which element it was.
     """
 
     step: Step
@@ -50,6 +50,7 @@ class Line(msgspec.Struct, frozen=True):
     again: Sequence[float] = ()
     typed: Sequence[str] = ()
     times: int = 1
+    is_unknown: bool = False
 
 
 def plan_steps(steps: Sequence[Step], page_url: str, network: Sequence[NetworkEntry]) -> list[Line]:
@@ -79,9 +80,9 @@ def write_spec(
     if not starts:
         body += ["", "  // The recording begins on this page", _write_call(0, f"open({quote(read_path(page_url))})")]
     for line in lines:
-        body += ["", f"  // {_comment(f'{line.step.number}. {line.step.words}{line.note}')}"]
         if line.code is None and line.step.kind in _MINOR:
             continue
+        body += ["", f"  // {_comment(f'{line.step.number}. {line.step.words}{line.note}')}"]
         if line.code is not None:
             body.append(_write_call(line.step.number, line.code, line.element, line.times))
     return "\n".join(
@@ -136,7 +137,7 @@ def _plan_step(step: Step, cause: Step | None, page_url: str, again: Sequence[fl
     if locator is None and step.value_kind == "private":
         locator = _PRIVATE_FIELD
     if locator is None:
-        return Line(step, " (the record doesn't say which element; add it here)", None)
+        return Line(step, " (the record doesn't say which element; add it here)", None, is_unknown=True)
     match kind:
         case ActionKind.CLICK:
             count = 1 if again else min(step.repeat, MAX_REPEAT)
