@@ -31,10 +31,8 @@ async def expect_evidence(page: Page, demo: Demo, ticket: dict[str, Any]) -> Non
 
 def check_agent_reads(demo: Demo, ticket: dict[str, Any], code: str) -> None:
     """Read the ticket with one call: the steps, the stack, and the request with the gift card's code."""
-    call = {"name": "get_ticket", "arguments": {"ticket_id": ticket["key"]}}
-    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}
-    answer = ok(demo.client(demo.token, **ACCEPT).post(f"{demo.url}/mcp", json=message))
-    found = json.loads(answer["result"]["content"][0]["text"])["capture"]
+    result = call_demo_tool(demo, "get_ticket", ticket_id=ticket["key"])
+    found = json.loads(result["content"][0]["text"])["capture"]
     steps = [each.partition(" ")[2].partition(" (")[0] for each in found["actions"]["items"]]
     assert [each for each in steps if each != "Scrolled the page"] == STEPS
     (error,) = found["errors"]["items"]
@@ -42,4 +40,10 @@ def check_agent_reads(demo: Demo, ticket: dict[str, Any], code: str) -> None:
     (sent,) = (each for each in found["network"]["items"] if each["url"].endswith("/api/cart/gift-card"))
     assert (sent["method"], sent["request"]["body"]) == ("POST", f'{{"code":"{code}"}}')
     assert found["screenshot"]
-    assert count_result_tokens(answer["result"]) <= MOST_TOKENS
+    assert count_result_tokens(result) <= MOST_TOKENS
+
+
+def call_demo_tool(demo: Demo, name: str, **arguments: Any) -> dict[str, Any]:
+    """Call a tool of the demo's server with its token; return the result."""
+    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": name, "arguments": arguments}}
+    return ok(demo.client(demo.token, **ACCEPT).post(f"{demo.url}/mcp", json=message))["result"]

@@ -1,5 +1,6 @@
 """From red to green with the demo's sample shop: capture a bug, reproduce it, fix the shop, and close the ticket."""
 
+import json
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -15,9 +16,10 @@ from tests.e2e.browser import Chromium
 from tests.e2e.documentation_pictures import keep_picture
 from tests.e2e.extension_browser import ExtensionBrowser
 from tests.e2e.sample_shop import MESSAGE, STEPS
-from tests.e2e.shop_evidence import check_agent_reads, expect_evidence
+from tests.e2e.shop_evidence import MOST_TOKENS, call_demo_tool, check_agent_reads, expect_evidence
 from tests.support.cli import run
 from tests.support.server import expect_error, ok
+from tests.support.tokens import count_result_tokens
 from ticketbox.demo.shop.api import Fault
 
 pytestmark = pytest.mark.long
@@ -93,6 +95,17 @@ def test_ticket_shows_steps_timeline_replay_and_stack(demo: Demo, ticket: dict[s
 
 def test_agent_reads_all_of_it_in_one_call(demo: Demo, ticket: dict[str, Any]) -> None:
     check_agent_reads(demo, ticket, "SPRING50")
+
+
+def test_agent_gets_the_failing_test_in_two_calls(demo: Demo, ticket: dict[str, Any]) -> None:
+    read = call_demo_tool(demo, "get_ticket", ticket_id=ticket["key"])
+    pack = call_demo_tool(demo, "get_reproduction", capture_id=ticket["capture"]["id"])
+    files = {each["name"]: each.get("text", "") for each in json.loads(pack["content"][0]["text"])["files"]}
+    spec = files["reproduce.spec.ts"]
+    assert "(it) => it.fill('Sample')" in spec
+    assert f"  // Fails if this happens again: {MESSAGE}\n  await finish();\n" in spec
+    assert "Scrolled" not in spec
+    assert count_result_tokens(read) + count_result_tokens(pack) <= MOST_TOKENS - 500  # for a command that runs it
 
 
 def test_bug_in_the_shop_is_captured_reproduced_fixed_and_closed(

@@ -2,6 +2,7 @@
 
 import base64
 import json
+import re
 from typing import Any
 
 import pytest
@@ -20,6 +21,7 @@ from tests.support.operation_cases import (
 )
 from tests.support.pictures import png
 from tests.support.server import World, ok
+from ticketbox.domain.captures.reproduction.pack import HELPERS
 from ticketbox.mcp import prompts, tools
 from ticketbox.operations.catalogue import load_registry
 
@@ -115,7 +117,11 @@ def test_every_tool_result_matches_its_schema(world: World, mode: str) -> None:
     files = answers["get_reproduction"].structured_content["files"]
     assert [file["name"] for file in files][:3] == ["reproduce.spec.ts", "expected.json", "README.md"]
     assert "Clicked button “Pay”" in files[0]["text"]
-    assert all(set(file) in ({"name", "text"}, {"name", "bytes"}) for file in files)
+    assert all(set(file) == {"name", "bytes" if file["name"] in HELPERS else "text"} for file in files)
+    note = answers["get_reproduction"].structured_content["note"]
+    assert re.fullmatch(
+        r"`ticketbox capture reproduce (\w+-\d+)` writes .* `ticketbox verify \1 --base-url URL` .*", note
+    )
     said = ok(world.api.get(f"/tickets/{ticket}/comments"))["items"][-1]
     assert (said["body"], said["by"]["via"], said["by"]["token_label"]) == ("Seen.", "mcp", "a token")
 

@@ -86,17 +86,17 @@ def _describe_content(content: Content) -> Json:
 
 
 def _describe_archive(archive: Archive) -> Json:
-    """Return the files of an archive as texts: each one completely or, if it doesn't fit, only its size."""
+    """Return the files of an archive as texts: each one completely or, if it is shared or doesn't fit, its size."""
     files: list[Json] = []
     left = ARCHIVE_TOKENS
     for name, data in archive.files:
         text = data.decode(errors="replace")
-        if fits(text, left):
+        if name not in archive.shared and fits(text, left):
             files.append({"name": name, "text": text})
             left -= estimate_tokens(text)
         else:
             files.append({"name": name, "bytes": len(data)})
-    return {"name": archive.name, "files": files}
+    return {"name": archive.name, "note": archive.note, "files": files}
 
 
 def is_picture(content: Content) -> bool:

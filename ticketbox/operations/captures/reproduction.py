@@ -7,7 +7,7 @@ from ticketbox.domain.captures.actions import ActionEntry
 from ticketbox.domain.captures.capture import ConsoleEntry, ErrorEntry, NetworkEntry, Stream
 from ticketbox.domain.captures.intake.entry_sequence import EntrySequence
 from ticketbox.domain.captures.records import Capture
-from ticketbox.domain.captures.reproduction.pack import Recording, build_files, compress_files
+from ticketbox.domain.captures.reproduction.pack import HELPERS, Recording, build_files, compress_files
 from ticketbox.domain.core.access.policy import Actor
 from ticketbox.domain.core.access.scopes import Scope
 from ticketbox.domain.core.fairness.limits import Budget
@@ -41,10 +41,12 @@ async def render_reproduction(
     services: Services, actor: Actor, args: GetReproduction, stored: StoredRecording
 ) -> Content:
     """Write the files on a thread: of a large capture it takes long, and the reader is free for others meanwhile."""
-    return await services.rendering.run(actor.share, _build_archive, stored)
+    return await services.rendering.run(actor.share, render_archive, stored)
 
 
-def _build_archive(stored: StoredRecording) -> Content:
+def render_archive(stored: StoredRecording) -> Content:
+    """Write the files of a stored recording, and compress them."""
+
     def read(stream: Stream) -> bytes:
         packed = stored.streams.get(stream)
         return b"[]" if packed is None else blobs.unpack_content(*packed)
@@ -59,12 +61,15 @@ def _build_archive(stored: StoredRecording) -> Content:
         errors=EntrySequence(ErrorEntry, read(Stream.ERRORS)),
         actions=EntrySequence(ActionEntry, read(Stream.ACTIONS)),
     )
-    files = build_files(recording, __version__)
+    files, key = build_files(recording, __version__), stored.key
     return Archive(
         "application/zip",
         compress_files(files),
         f"reproduction-{stored.key}.zip",
         files=tuple((file.name, file.data) for file in files),
+        shared=HELPERS,
+        note=f"`ticketbox capture reproduce {key}` writes all files; `ticketbox verify {key} --base-url URL` also runs "
+        "the test, and posts its verdict to the ticket.",
     )
 
 

@@ -39,9 +39,15 @@ class JsonList(Content, frozen=True):
 
 
 class Archive(Content, frozen=True):
-    """An archive and its files, most telling first: a name and its bytes each."""
+    """An archive and its files, most telling first: a name and its bytes each.
+
+    `shared` names those that are the same in every such archive, so that nobody has to read them; `note` says what to
+    do with the files.
+    """
 
     files: tuple[tuple[str, bytes], ...] = ()
+    shared: tuple[str, ...] = ()
+    note: str = ""
 
 
 def render_csv(
