@@ -43,10 +43,11 @@ def test_reproduction_of_the_largest_capture_takes_at_most_300_ms() -> None:
         capture=recording.capture, captured_at=int(BEGIN), key="WEB-42", title=recording.title,
         streams={kind: (each.encoding, each.data) for kind, each in packed.items()},
     )  # fmt: skip
+    content = render_archive(stored)
     spent: list[float] = []
     for _ in range(3):  # processor time, because others share the machine; the fastest, because they share its caches
         began = time.process_time()
-        content = render_archive(stored)
+        render_archive(stored)
         spent.append(time.process_time() - began)
     with zipfile.ZipFile(io.BytesIO(content.data)) as pack:
         assert pack.read("network.har").count(b'"startedDateTime"') == REQUESTS + 1  # the page has one, too
