@@ -88,6 +88,22 @@ def test_step_without_its_element_is_never_gone_until_somebody_adds_it(
 
 
 @pytest.mark.long
+def test_unknown_calls_reach_the_application_unless_the_test_lets_them_fail(
+    world: World, shell: str, tmp_path: Path
+) -> None:
+    spec, result = load_pack(world, tmp_path), tmp_path / "result.json"
+    asks = """  await page.evaluate("fetch('/unknown').catch(() => {})");\n  await finish();"""
+    written = spec.read_text().replace("  await finish();", asks)
+    for options, status, error in (("", 404, ""), (", { unknown: 'fail' }", None, "net::ERR_BLOCKED_BY_CLIENT")):
+        spec.write_text(written.replace("(page, testInfo)", f"(page, testInfo{options})"))
+        with serve_shop(fixed=True) as base:
+            run_test(spec, shell, BASE_URL=base, REPRODUCTION_RESULT=str(result))
+        (failed,) = json.loads(result.read_text())["failed_requests"]
+        assert (failed["url"], failed["status"]) == (f"{base}/unknown", status)
+        assert (failed["error"] or "").startswith(error)
+
+
+@pytest.mark.long
 def test_agent_gets_from_the_ticket_to_a_failing_test_in_three_calls(world: World, shell: str, tmp_path: Path) -> None:
     ok(world.owner.web.patch(f"/projects/{world.project}", json={"capture_policy": {"bodies": "on"}}))
     ticket = ok(world.api.post("/captures", files=build_parts(build_capture(world.project))))["ticket_id"]
