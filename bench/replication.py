@@ -1,11 +1,13 @@
 """What is lost with a machine, and how long its return takes: `uv run --group dev python -m bench.replication`.
 
 One client creates a ticket 10 ms after the other. Litestream and the server are killed together; the restored file then
-lacks the last tickets. A backup lacks what was written since it began, so only its duration and return are measured.
+lacks the last tickets. sqlite3_rsync copies the file again two seconds after it ended, and is killed with the server. A
+backup lacks what was written since it began, so only its duration and return are measured.
 """
 
 import argparse
 import contextlib
+import os
 import shlex
 import shutil
 import signal
@@ -13,6 +15,8 @@ import sqlite3
 import statistics
 import subprocess
 import sys
+import sysconfig
+import threading
 import time
 from collections.abc import Generator
 from pathlib import Path
@@ -26,7 +30,9 @@ from bench.machine import describe_machine, format_table, percentile
 from bench.seed import SeededFile, seed
 
 LITESTREAM = Path(sys.executable).with_name("litestream")
+RSYNC = Path(sysconfig.get_path("platlib")) / "apsw/sqlite_extra_binaries/sqlite3_rsync"
 SETTLE_SECONDS = 20.0
+RSYNC_PAUSE_SECONDS = 2.0
 TITLE = "Replicated"
 
 
@@ -110,6 +116,43 @@ def measure_litestream(seeded: SeededFile, folder: Path, seconds: float) -> dict
     }  # fmt: skip
 
 
+def measure_rsync(seeded: SeededFile, folder: Path, seconds: float) -> dict[str, float]:
+    """Write while sqlite3_rsync copies the file again and again, kill the server and start on the copy."""
+    copy = folder / "copy.db"
+    for each in folder.glob("copy.db*"):
+        each.unlink()
+    again: list[float] = []
+    stopping = threading.Event()
+
+    def copy_again() -> None:
+        while not stopping.wait(RSYNC_PAUSE_SECONDS):
+            started = time.monotonic()
+            process = subprocess.Popen([RSYNC, seeded.db, copy], start_new_session=True, stdout=subprocess.DEVNULL)
+            while process.poll() is None:
+                if stopping.wait(0.01):  # the machine is lost, and the copy isn't finished
+                    os.killpg(process.pid, signal.SIGKILL)
+                    process.wait()
+                    return
+            again.append(time.monotonic() - started)
+
+    with launch(["-m", "ticketbox", "serve", "--db", str(seeded.db), "--port", "0", "--no-open"], ROOT) as server:
+        first = run_command(RSYNC, seeded.db, copy)
+        copying = threading.Thread(target=copy_again)
+        copying.start()
+        acknowledged, took = write_for(server, seeded, seconds)
+        stopping.set()
+        killed_at = kill_all(server)
+        copying.join()
+    check = run_command(sys.executable, "-m", "ticketbox", "check", "--db", copy)
+    there = count_written(copy)
+    return {
+        "write p50 ms": percentile(took, 0.5), "write p99 ms": percentile(took, 0.99), "first copy s": first,
+        "next copy, median s": statistics.median(again), "next copy, most s": max(again),
+        "lost s": killed_at - acknowledged[max(there, 1) - 1], "lost writes": len(acknowledged) - there,
+        "check s": check, "start s": measure_start(copy), "copy MB": copy.stat().st_size / 1e6,
+    }  # fmt: skip
+
+
 def measure_backup(seeded: SeededFile, folder: Path, seconds: float) -> dict[str, float]:
     """Write without Litestream, back up, restore the backup and start again."""
     copy, restored = folder / "copy.db", folder / "restored.db"
@@ -140,8 +183,9 @@ def main() -> None:
     enlarge(original, options.megabytes)
     db = options.folder / "replication-bench.db"
     results: dict[str, list[dict[str, float]]] = {}
+    ways = {"Litestream": measure_litestream, "sqlite3_rsync": measure_rsync, "backup": measure_backup}
     for _ in range(options.rounds):
-        for name, measure in (("Litestream", measure_litestream), ("backup", measure_backup)):
+        for name, measure in ways.items():
             for each in options.folder.glob("replication-bench.db*"):
                 if each != original:
                     shutil.rmtree(each) if each.is_dir() else each.unlink()

@@ -2,19 +2,17 @@
 
 import contextlib
 import sqlite3
-import threading
-from collections.abc import Generator
 from pathlib import Path
 
-import httpx
 import psutil
 import pytest
 
 from tests.appliance.database_files import rows
+from tests.support.capture_writer import write
 from tests.support.cli import run
 from tests.support.litestream import PROGRAM, ReplicatedBox
 from tests.support.long_runs import choose_rounds
-from tests.support.seed import Seed, capture_parts
+from tests.support.seed import Seed
 from tests.support.server import Box, eventually, ok
 
 pytestmark = [
@@ -22,40 +20,6 @@ pytestmark = [
     pytest.mark.skipif(not PROGRAM.exists(), reason="Litestream isn't packaged for this machine"),
 ]
 RESTORES = choose_rounds(8, 10)  # docs/operate/replication.md has the result of 100
-
-
-class Writer(threading.Thread):
-    """Creates captures until it is stopped; `created` has the ids of those that were acknowledged."""
-
-    def __init__(self, client: httpx.Client, project: str, first: int) -> None:
-        super().__init__()
-        self.created: list[str] = []
-        self._client, self._project, self._number = client, project, first
-        self._stopping = threading.Event()
-
-    def run(self) -> None:
-        while not self._stopping.is_set():
-            try:
-                answer = self._client.post("/captures", files=capture_parts(self._project, self._number))
-            except httpx.TransportError:  # the server was killed
-                return
-            self.created.append(ok(answer)["capture_id"])
-            self._number += 1
-
-    def stop(self) -> None:
-        self._stopping.set()
-        self.join()
-
-
-@contextlib.contextmanager
-def write(box: Box, seed: Seed, first: int) -> Generator[Writer]:
-    with box.client(seed.token) as client:
-        writer = Writer(client, seed.project, first)
-        writer.start()
-        try:
-            yield writer
-        finally:
-            writer.stop()
 
 
 def wait_for_restore(box: ReplicatedBox, target: Path, wanted: set[str]) -> None:

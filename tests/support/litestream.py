@@ -16,9 +16,9 @@ PROGRAM = Path(sys.executable).with_name("litestream")
 class ReplicatedBox(Box):
     """A server inside of `litestream replicate -exec`. `process` is Litestream's."""
 
-    def __init__(self, db: Path, replica: Path) -> None:
+    def __init__(self, db: Path, replica: Path, *arguments: str) -> None:
         self.replica = f"file://{replica}"
-        super().__init__(db, "--leave-checkpoints")
+        super().__init__(db, "--leave-checkpoints", *arguments)
 
     def command(self) -> list[str]:
         """The command that starts Litestream."""
