@@ -244,3 +244,36 @@ def test_folder_that_cannot_be_used_is_refused_at_the_start(seed: Seed, tmp_path
     for given, why in ((tmp_path / "file" / "x", "Not a directory"), (Path("/proc/assets"), "can't be created")):
         refused = ticketbox("serve", "--port", "0", "--assets-dir", str(given), db=db)
         assert (refused.returncode, why in refused.stderr) == (1, True), refused.stderr
+
+
+@pytest.mark.long
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="only root can give files away")
+def test_files_that_root_moves_and_restores_belong_to_the_owner_of_the_file(seed: Seed, tmp_path: Path) -> None:
+    state, backup = tmp_path / "state", tmp_path / "backup.db"
+    state.mkdir()
+    served = FolderServer(seed, state)
+    served.attach()
+    served.box.close_clients()
+    served.box.stop()
+    account = (10_001, 10_002)
+    for path in (state, *state.rglob("*")):
+        os.chown(path, *account)
+
+    def run_as_root(*command: str | Path) -> None:
+        done = run(*command, "--db", served.db)
+        assert done.exit_code == 0, done.stderr
+        strangers = [path for path in served.root.rglob("*") if (path.stat().st_uid, path.stat().st_gid) != account]
+        assert strangers == []
+
+    run_as_root("backup", backup)
+    run_as_root("assets", "move")
+    run_as_root("assets", "move", "--into-file")
+    served.root.rmdir()
+    run_as_root("assets", "move", served.root)
+    assert served.root.stat().st_uid == account[0]
+    run_as_root("restore", backup, "--force")
+    assert len(list(served.root.iterdir())) == 2
+    run_as_root("restore", backup, "--force", "--assets-dir", state / "other")
+    assert {(path.stat().st_uid, path.stat().st_gid) for path in (state / "other", *(state / "other").rglob("*"))} == {
+        account
+    }

@@ -289,3 +289,14 @@ def test_damaged_file_is_not_moved_back(files: Files) -> None:
     with pytest.raises(UnusableFile, match="doesn't match its hash"):
         moves.move_into_file(files.db, lambda doing, share: None)
     assert path.exists()
+
+
+def test_refused_place_is_not_recorded(files: Files, tmp_path: Path) -> None:
+    files.save(LARGE)
+    files.close()
+    (tmp_path / "link").symlink_to(tmp_path / "assets")
+    with pytest.raises(UnusableFile, match="symbolic link"):
+        open_folder(files.db, tmp_path / "link")
+    folder = open_folder(files.db, None)
+    assert folder is not None
+    folder.close()

@@ -13,7 +13,7 @@ from ticketbox.store.file.backup import FinishedCopy, ReportProgress, get_log_pa
 from ticketbox.store.file.connection import connect
 from ticketbox.store.file.folder.contents import flush_folder
 from ticketbox.store.file.folder.copies import find_assets_dir
-from ticketbox.store.file.folder.location import create_location
+from ticketbox.store.file.folder.location import create_location, find_owner
 from ticketbox.store.file.migrate import UnusableFile
 
 
@@ -48,8 +48,8 @@ def restore_backup(
 def _give_to_owner(part: Path, db: Path) -> None:
     """When run by root, give the file to the owner of the old file or its folder."""
     if os.name == "posix" and os.geteuid() == 0:
-        old = (db if db.exists() else db.parent).stat()
-        os.chown(part, old.st_uid, old.st_gid)
+        owner = find_owner(db)
+        os.chown(part, owner.st_uid, owner.st_gid)
 
 
 def _set_aside(db: Path) -> Path | None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from ticketbox.domain.core.problems import Problem
 from ticketbox.store.file.check import open_inspection
 from ticketbox.store.file.folder.contents import AssetsFolder, format_name
-from ticketbox.store.file.folder.location import Location, refuse_unsafe_place
+from ticketbox.store.file.folder.location import Location, give_to_owner, refuse_unsafe_place
 from ticketbox.store.file.migrate import UnusableFile
 
 
@@ -85,14 +85,6 @@ class AssetsCopy:
             with contextlib.suppress(OSError):
                 self.folder.path.parent.rmdir()
 
-    def give_to_owner(self) -> None:
-        """When run by root, give the folder to the owner of the folder that it is in."""
-        if os.name == "posix" and os.geteuid() == 0:
-            owner = self.folder.path.parent.stat()
-            for root, _, names in os.walk(self.folder.path):
-                for each in (root, *(os.path.join(root, name) for name in names)):  # noqa: PTH118 (many files)
-                    os.chown(each, owner.st_uid, owner.st_gid, follow_symlinks=False)
-
 
 @contextlib.contextmanager
 def prepare_copy(source: Path, to: Path, place: Location | None, *, alone: bool) -> Generator[AssetsCopy | None]:
@@ -109,13 +101,16 @@ def prepare_copy(source: Path, to: Path, place: Location | None, *, alone: bool)
     if not folder.path.is_dir():
         raise UnusableFile(f"{folder.path}: the assets folder of {source} isn't here (docs/operate/assets.md)")
     if place is not None and place.path is not None:
-        refuse_unsafe_place(Path(place.path))
+        refuse_unsafe_place(Path(place.path), to)
     copy = AssetsCopy(folder, place or location._replace(path=None), to)
     is_new = not copy.folder.path.exists()
+    parent = copy.folder.path.parent
+    restored = None if place is None else copy.folder.path if parent.exists() else parent
     try:
         with folder.hold():
             yield copy
-        copy.give_to_owner()
+        if restored is not None:
+            give_to_owner(restored, to)
         if place is None and not is_new:
             copy.remove_others()
     except BaseException:

@@ -77,7 +77,7 @@ def open_folder(db: Path, given: Path | None) -> AssetsFolder | None:
             f"{path}: the assets folder of {db} isn't here; mount it, or name the folder that {path.name} is in "
             "with --assets-dir (docs/operate/assets.md)"
         )
-    refuse_unsafe_place(path)
+    refuse_unsafe_place(path, db)
     folder = AssetsFolder(path)
     try:
         folder.lock()
@@ -92,27 +92,48 @@ def _choose(connection: sqlite3.Connection, db: Path, location: Location | None,
     """Return the location with the folder that was given, recorded in the file."""
     if location is not None and (given / location.name).is_dir():
         chosen = location._replace(path=str(given))
+        refuse_unsafe_place(chosen.resolve(db), db)
     elif location is not None:
         raise UnusableFile(
             f"{given}: this folder doesn't have the assets of {db}, which are in {location.resolve(db)}; move the "
             f"folder {location.name} there, or leave --assets-dir out"
         )
     else:
-        refuse_unsafe_place(given)
+        refuse_unsafe_place(given, db)
         chosen = create_location(str(given))
+        is_new = not given.exists()
         try:
             AssetsFolder(chosen.resolve(db)).create()
         except OSError as error:
             raise UnusableFile(f"{given}: the assets folder can't be created: {error.strerror}") from error
+        give_to_owner(given if is_new else chosen.resolve(db), db)
     if chosen != location:
         save_location(connection, chosen)
     return chosen
 
 
-def refuse_unsafe_place(path: Path) -> None:
-    """Refuse a folder that somebody else could replace or write to. Raises UnusableFile."""
+def find_owner(db: Path) -> os.stat_result:
+    """Find whose a file is, or, if there is none yet, whose its folder is."""
+    return (db if db.exists() else db.parent).stat()
+
+
+def give_to_owner(folder: Path, db: Path) -> None:
+    """When run by root, give a folder and everything in it to the owner of the database file."""
+    if os.name == "posix" and os.geteuid() == 0:
+        owner = find_owner(db)
+        for root, _, names in os.walk(folder):
+            for each in (root, *(os.path.join(root, name) for name in names)):  # noqa: PTH118 (many files)
+                os.chown(each, owner.st_uid, owner.st_gid, follow_symlinks=False)
+
+
+def refuse_unsafe_place(path: Path, db: Path) -> None:
+    """Refuse a folder that somebody else could replace or write to; root uses that of the database file's owner.
+
+    Raises UnusableFile.
+    """
     if os.name != "posix":
         return
+    owners = {os.geteuid(), 0} | ({find_owner(db).st_uid} if os.geteuid() == 0 else set())
     for each in (path, *path.parents):
         try:
             found = each.lstat()
@@ -125,5 +146,5 @@ def refuse_unsafe_place(path: Path) -> None:
         if not stat.S_ISDIR(found.st_mode):
             raise UnusableFile(f"{path}: {each} isn't a folder")
         is_open = found.st_mode & stat.S_IWOTH and (each == path or not found.st_mode & stat.S_ISVTX)
-        if is_open or (each == path and found.st_uid not in {os.geteuid(), 0}):
+        if is_open or (each == path and found.st_uid not in owners):
             raise UnusableFile(f"{path}: other users can write to {each}; choose a folder that only you can write to")

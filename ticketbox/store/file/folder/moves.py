@@ -14,7 +14,7 @@ from ticketbox.store.file.check import is_sound
 from ticketbox.store.file.compaction import compact_file
 from ticketbox.store.file.connection import connect
 from ticketbox.store.file.folder.contents import MIN_FILE_BYTES, AssetsFolder, format_name
-from ticketbox.store.file.folder.location import open_folder, save_location
+from ticketbox.store.file.folder.location import give_to_owner, open_folder, save_location
 from ticketbox.store.file.migrate import UnusableFile
 
 BATCH_BYTES = 32 * 1024 * 1024
@@ -114,3 +114,5 @@ def _open(db: Path, given: Path | None) -> Generator[tuple[sqlite3.Connection, A
         raise UnusableFile(f"{folder.path}: {error}; what was moved is intact, run it again later") from error
     finally:
         folder.close()
+        if folder.path.exists():
+            give_to_owner(folder.path, db)
