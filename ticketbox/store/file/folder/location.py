@@ -133,7 +133,7 @@ def refuse_unsafe_place(path: Path, db: Path) -> None:
     """
     if os.name != "posix":
         return
-    owners = {os.geteuid(), 0} | ({find_owner(db).st_uid} if os.geteuid() == 0 else set())
+    owners = {os.geteuid(), 0, *([find_owner(db).st_uid] if os.geteuid() == 0 else [])}
     for each in (path, *path.parents):
         try:
             found = each.lstat()
