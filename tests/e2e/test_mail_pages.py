@@ -10,6 +10,7 @@ from playwright.async_api import Page, expect
 from tests.e2e.browser import Chromium
 from tests.e2e.webapp import expect_message, faults, open_as
 from tests.support.mail_server import MailServer, run_mail_server
+from tests.support.operation_cases import create_report
 from tests.support.server import World, eventually, ok, run_server
 
 SWITCH = "Send me email notifications"
@@ -79,3 +80,26 @@ def test_settings_report_that_the_server_sends_no_email(chromium: Chromium, worl
         watch.assert_clean(world.box)
 
     chromium.visit(visit)
+
+
+@pytest.mark.long
+def test_member_replies_to_a_reporter(chromium: Chromium, tmp_path: Path) -> None:
+    with run_mail_server() as mail_server:
+        flags = ["--smtp-url", f"smtp://{mail_server.host}", "--smtp-from", "ticketbox <box@tickets.example>"]
+        with run_server(tmp_path, *flags, "--trusted-proxy", "127.0.0.1/32") as box:
+            world = World(box)
+            ticket = create_report(world)
+
+            async def reply(page: Page) -> None:
+                watch = await open_as(page, world.owner, f"/tickets/{ticket}")
+                await page.get_by_role("button", name="Reply", exact=True).click()
+                dialog = page.get_by_role("dialog", name="Reply to reporter")
+                await expect(dialog.get_by_label("Reply")).to_be_focused()
+                await dialog.get_by_label("Reply").fill("Which browser do you use?")
+                await dialog.get_by_role("button", name="Send reply").click()
+                await expect(dialog).to_have_count(0)
+                await expect(page.get_by_text("To the reporter:")).to_be_visible()
+                watch.assert_clean(box)
+
+            chromium.visit(reply)
+            assert eventually(lambda: mail_server.to("eve@stranger.example"), 30)

@@ -169,7 +169,7 @@ def create_report_key(world: World, project: str | None = None) -> dict[str, Any
 def create_report(world: World) -> str:
     """The id of a ticket that somebody without an account reported."""
     key = create_report_key(world)["key"]
-    files = [("title", (None, "No receipt came"))]
+    files = [("title", (None, "No receipt came")), ("email", (None, "eve@stranger.example"))]
     headers = {"X-Forwarded-For": draw_address()}
     ok(httpx.post(f"{world.box.url}/api/v1/reports/{key}", files=files, headers=headers, timeout=60))
     query = {"project_id": world.project, "label": "external"}
@@ -693,6 +693,7 @@ CASES: dict[str, Case] = {
     "delete_report_key": Case(lambda w: {"report_key_id": create_report_key(w)["id"]}, ADMIN),
     "create_report": Case(lambda w: {"key": create_report_key(w)["key"], "title": "No receipt came"}),
     "get_report_settings": Case(lambda w: {"key": create_report_key(w)["key"]}),
+    "reply_to_reporter": Case(lambda w: {"ticket_id": create_report(w), "body": "Which browser?"}, MEMBER),
     "get_reporter": Case(lambda w: {"ticket_id": create_report(w)}),
     "list_git_hooks": Case(lambda w: {"project_id": w.project}, ADMIN),
     "create_git_hook": Case(lambda w: {"project_id": w.project, "name": "shop/web"}, ADMIN),

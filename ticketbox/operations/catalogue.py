@@ -50,7 +50,7 @@ from ticketbox.operations.core.registry import Registry, list_operations
 from ticketbox.operations.events import email, events, notifications, presence, watchers, webhooks
 from ticketbox.operations.git import deliveries as git_deliveries
 from ticketbox.operations.git import hooks as git_hooks
-from ticketbox.operations.reports import report_keys, reports
+from ticketbox.operations.reports import replies, report_keys, reports
 from ticketbox.operations.tickets import assignments, comments, deletion, links, ticket_detail, tickets, tracker_import
 from ticketbox.operations.tickets.finding import lists, search, similar
 from ticketbox.operations.tickets.placement import archiving, moves
@@ -115,6 +115,7 @@ MODULES = (
     git_hooks,
     git_deliveries,
     report_keys,
+    replies,
     reports,
     notifications,
     watchers,

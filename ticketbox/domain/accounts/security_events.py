@@ -61,12 +61,14 @@ class NoticeKind(StrEnum):
     RECOVERY_CODE_USED = "recovery_code_used"
     PASSKEY_ADDED = "passkey_added"
     PASSKEY_DELETED = "passkey_deleted"
+    REPORT_REPLY = "report_reply"
 
 
 class Notice(msgspec.Struct, frozen=True):
     """An email about the account: what happened, when, and from where, in epoch milliseconds.
 
-    `key` is the secret of the link that confirms a new address.
+    `key` is the secret of the link that confirms a new address. A reply to a reporter has the reporter's name, the
+    report's title and the reply's text instead.
     """
 
     kind: NoticeKind
@@ -75,6 +77,9 @@ class Notice(msgspec.Struct, frozen=True):
     user_agent: str
     new_address: str = ""
     key: str = ""
+    name: str = ""
+    title: str = ""
+    text: str = ""
 
 
 class SecurityEvent(msgspec.Struct, frozen=True):

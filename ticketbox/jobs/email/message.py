@@ -29,6 +29,14 @@ def compose_message(email: MessageToSend, relay: EmailServer, public_url: str, n
     message["To"] = Address(sanitize_header_text(email.name), addr_spec=email.address)
     message["Date"] = format_datetime(datetime.fromtimestamp(now // 1000, UTC))
     message["Auto-Submitted"] = "auto-generated"
+    if email.notice is not None and email.notice.kind is NoticeKind.REPORT_REPLY:
+        message.replace_header("Auto-Submitted", "no")
+        message["Subject"] = sanitize_header_text(f"Re: {email.notice.title}")
+        message["Message-ID"] = make_msgid(domain=domain)
+        values = {"title": email.notice.title, "text": email.notice.text, "public_url": public_url}
+        message.set_content(_render("report_reply.txt", **values))
+        message.add_alternative(_render("report_reply.html", **values), subtype="html")
+        return message
     if email.notice is not None:
         return _compose_notice(message, email.notice, domain, public_url)
     if email.ticket_id is None:

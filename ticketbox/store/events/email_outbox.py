@@ -143,7 +143,8 @@ def compose_message(tx: Read, key: int) -> MessageToSend | None:
     about_account = tx.fetch_one(SELECT_NOTICE, (key,))
     if about_account is not None:
         name, address, text = about_account
-        return MessageToSend(name, address, "", notice=msgspec.json.decode(text, type=Notice))
+        notice = msgspec.json.decode(text, type=Notice)
+        return MessageToSend(notice.name or name, address, "", notice=notice)
     row = tx.fetch_one(SELECT_ADDRESSEE, (key,))
     if row is None:
         return None

@@ -48,6 +48,14 @@ def find_reporter(tx: Read, ticket: int) -> Reporter | None:
     return Reporter(ticket_id, key_id, name, email, user_id, user_id is not None, format_rfc3339(at))
 
 
+SELECT_TITLE = "SELECT title FROM report WHERE ticket_id = ?"
+
+
+def load_reported_title(tx: Read, ticket: int) -> str:
+    """Load the title as the reporter wrote it."""
+    return tx.fetch_value(SELECT_TITLE, (ticket,))
+
+
 SELECT_STATUS = """
 SELECT r.title, t.resolved, t.archived_at IS NOT NULL, c.kind, r.created_at
 FROM report r JOIN ticket t ON t.id = r.ticket_id LEFT JOIN board_column c ON c.id = t.column_id
