@@ -6,9 +6,9 @@ import { precompress } from './build/precompress.ts';
 const SHELL = [
   /\/src\/app\/core\//,
   /\/src\/app\/ui\/(Lazy|feedback\/(EmptyState|ErrorState|LoadingIndicator|Toasts|after-paint))/,
-  /\/src\/app\/ui\/display\/(Avatar|Chip|ColumnIcon|Label|LiveDot|PageHeader|ProjectIcon|Segments|Time|dates|format)/,
+  /\/src\/app\/ui\/(display\/(Avatar|Chip|LiveDot|PageHeader|Segments|format)|icons\/(ColumnIcon|ProjectIcon)|time\/)/,
   /\/src\/app\/companies\/labels\/(Label|LabelDot|company-labels)\./,
-  /\/src\/app\/tickets\/(header\/neighbours|links\/BlockedChip|properties\/(EvidenceChips|evidence|due-dates))/,
+  /\/src\/app\/tickets\/(header\/neighbours|links\/BlockedChip|properties\/(EvidenceChips|evidence|due\/due-dates))/,
   /\/src\/shared\/ui\/(Button|PriorityIcon)/,
   /\/icons\/(arrow-up-down|bot|calendar-days|camera|check|circle-alert|circle-minus|circle-x|download|ellipsis|list-filter|message-square|plus|search|tag|x)\./,
 ];

@@ -1,10 +1,10 @@
 import type { ErrorEntry, ReadOptions } from './capture-types';
-import { formatArguments, formatCauses } from './console-format';
-import { addLastingListener } from './lasting-listeners';
-import { now, toJson } from './natives';
+import { formatArguments, formatCauses } from './console/console-format';
+import { addLastingListener } from './natives/lasting-listeners';
+import { now, toJson } from './natives/natives';
 import { RingBuffer } from './ring-buffer';
 import type { Sequence } from './sequence';
-import { attempt } from './restore-natives';
+import { attempt } from './natives/restore-natives';
 import { formatLocation, parseStack, readStack, removeRecorderFrames } from './stack-trace';
 
 type ErrorDetails = Pick<ErrorEntry, 'kind' | 'message'> & Partial<ErrorEntry>;

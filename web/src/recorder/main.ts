@@ -4,8 +4,8 @@
  * The records stay in the page until they are requested on the channel, which happens when someone takes a capture.
  */
 import { getAnswerEventName, CHANNEL_NAME, parseReadOptions, RECORDER_READY } from './channel';
-import { addLastingListener } from './lasting-listeners';
-import { withNatives } from './restore-natives';
+import { addLastingListener } from './natives/lasting-listeners';
+import { withNatives } from './natives/restore-natives';
 import { startRecorder } from './recorder';
 
 declare global {

@@ -1,15 +1,15 @@
 /** Records what happens in the page from now on. The records stay in the page until they are read. */
 import type { PageRecord, ReadOptions } from './capture-types';
-import { recordConsole } from './console';
+import { recordConsole } from './console/console';
 import { recordErrors } from './errors';
-import { watchDocumentWrites } from './lasting-listeners';
-import { hideWrappers, now, toJson } from './natives';
+import { watchDocumentWrites } from './natives/lasting-listeners';
+import { hideWrappers, now, toJson } from './natives/natives';
 import { recordFetch } from './network/fetch';
 import { RequestLog } from './network/requests';
 import { readArrival, recordResourceTimings } from './network/resource-timings';
 import { recordSockets } from './network/sockets';
 import { recordXhr } from './network/xhr';
-import { attempt, withNatives } from './restore-natives';
+import { attempt, withNatives } from './natives/restore-natives';
 import { convertEach } from './ring-buffer';
 import { Sequence } from './sequence';
 

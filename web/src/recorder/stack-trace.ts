@@ -1,6 +1,6 @@
 import type { Frame } from './capture-types';
 import { RECORDER_SOURCE } from './channel';
-import { getOwnPropertyDescriptor } from './natives';
+import { getOwnPropertyDescriptor } from './natives/natives';
 
 const V8_FRAME = /^\s*at (?:(?:async )?(.*?) \()?((?:[a-z][a-z0-9+.-]*:|\/|<).*?)(?::(\d+))?(?::(\d+))?\)?$/i;
 const SPIDERMONKEY_FRAME = /^(.*?)@(.*?)(?::(\d+))?(?::(\d+))?$/;

@@ -1,5 +1,5 @@
 /** Sends a report to the server that the script was loaded from. */
-import { toJson } from '../recorder/natives';
+import { toJson } from '../recorder/natives/natives';
 import { gzipJson } from '../extension/tab-recording/compression';
 import type { RecordedPage } from './describe-page';
 import { encodeSnapshot } from './picture/take-snapshot';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ConsoleMeters } from '../../src/recorder/console-meters';
+import { ConsoleMeters } from '../../src/recorder/console/console-meters';
 
 test('a counter counts from where it was reset', () => {
   const meters = new ConsoleMeters();

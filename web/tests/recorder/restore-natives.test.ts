@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { withNatives } from '../../src/recorder/restore-natives';
+import { withNatives } from '../../src/recorder/natives/restore-natives';
 
 test('replaced functions are the original ones meanwhile, and the page’s own again afterwards', () => {
   const own = () => 'page';

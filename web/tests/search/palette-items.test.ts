@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from 'vitest';
 import type { Hit } from '../../generated/api';
 import { overlay } from '../../src/app/core/overlay.svelte';
-import { toCreateItem, toTicketItems, type PaletteItem } from '../../src/app/search/palette-items';
+import { toCreateItem, toTicketItems, type PaletteItem } from '../../src/app/search/palette/palette-items';
 
 const { go } = vi.hoisted(() => ({ go: vi.fn() }));
 vi.mock('../../src/app/core/navigation/router.svelte', () => ({ router: { go } }));

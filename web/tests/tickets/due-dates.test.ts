@@ -5,7 +5,7 @@ import {
   listDueChoices,
   parseDay,
   toDay,
-} from '../../src/app/tickets/properties/due-dates';
+} from '../../src/app/tickets/properties/due/due-dates';
 
 describe('due dates', () => {
   it('counts days across months, years and changes of the clock', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { isDated, LocalFormat } from '../../src/app/ui/display/dates';
+import { isDated, LocalFormat } from '../../src/app/ui/time/dates';
 
 const now = Date.parse('2026-06-15T12:00:00Z');
 const american = new LocalFormat('en-US', 'UTC');

@@ -3,8 +3,8 @@ import { api, unwrap } from '../core/server/client';
 import { toasts } from '../core/toasts.svelte';
 import { findOpenQuestion } from '../tickets/work/work';
 import { answerQuestion, runningSessions } from '../tickets/work/work-sessions.svelte';
-import { formatClock } from '../ui/display/dates';
-import { readClock } from '../ui/display/relative-time.svelte';
+import { formatClock } from '../ui/time/dates';
+import { readClock } from '../ui/time/relative-time.svelte';
 import { inbox } from './inbox.svelte';
 import { divideGroups, groupByTicket, type InboxGroup } from './inbox-groups';
 

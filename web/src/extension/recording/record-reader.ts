@@ -9,8 +9,8 @@ import type { FrameRecord, FrameReport, ReadOptions } from '../../recorder/captu
 import { CHANNEL_NAME, formatReadOptions, getAnswerEventName, RECORDER_READY } from '../../recorder/channel';
 import { recordPerformance } from '../../recorder/environment/performance';
 import { describeFrame, hasPredecessor, navigation } from '../../recorder/frame-facts';
-import { addLastingListener } from '../../recorder/lasting-listeners';
-import { now } from '../../recorder/natives';
+import { addLastingListener } from '../../recorder/natives/lasting-listeners';
+import { now } from '../../recorder/natives/natives';
 import { connectReplay } from '../replay/connect-replay';
 import { parseRecord, type HandOver } from '../tab-recording/hand-over';
 import { KEPT_MS, MAX_TAIL } from '../tab-recording/limits';

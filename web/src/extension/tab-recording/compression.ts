@@ -1,5 +1,5 @@
 /** Compressed JSON: for uploads, and as text, which the browser's storage can hold. */
-import { toJson } from '../../recorder/natives';
+import { toJson } from '../../recorder/natives/natives';
 
 export async function gzipJson(value: unknown): Promise<Blob> {
   const stream = new Blob([toJson(value as object)]).stream().pipeThrough(new CompressionStream('gzip'));

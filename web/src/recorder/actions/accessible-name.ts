@@ -3,7 +3,7 @@
  *
  * Names never contain what a person entered: fields, editors and private elements are left out of texts.
  */
-import { apply } from '../natives';
+import { apply } from '../natives/natives';
 import {
   attributeOf,
   childNodesOf,

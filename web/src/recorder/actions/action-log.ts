@@ -1,5 +1,5 @@
 import type { ActionEntry, ActionTarget, ReadOptions } from '../capture-types';
-import { now } from '../natives';
+import { now } from '../natives/natives';
 import { RingBuffer } from '../ring-buffer';
 import { Sequence } from '../sequence';
 

@@ -4,7 +4,7 @@
  * They are needed even in the extension's world of a page: `<form><input name="getAttribute">` hides the form's method
  * in every world. Each function works on any element, whatever its children are called.
  */
-import { apply, getOwnPropertyDescriptor } from '../natives';
+import { apply, getOwnPropertyDescriptor } from '../natives/natives';
 
 function readerOf<T>(prototype: object, name: string): (of: object) => T {
   const { get } = getOwnPropertyDescriptor(prototype, name)!;

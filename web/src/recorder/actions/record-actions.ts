@@ -3,8 +3,8 @@
  * frame, where scripts of the page can't reach it. All listeners are passive, and first in the capture phase.
  */
 import type { ActionEntry, ReadOptions } from '../capture-types';
-import { addLastingListener } from '../lasting-listeners';
-import { now } from '../natives';
+import { addLastingListener } from '../natives/lasting-listeners';
+import { now } from '../natives/natives';
 import { ActionLog } from './action-log';
 import { controlOf, inputTypeOf, isEditable, matchesSelector, targetOf, closestOf } from './dom';
 import { nameKey } from './keys';

@@ -1,5 +1,5 @@
 import type { Environment } from '../capture-types';
-import { attempt } from '../restore-natives';
+import { attempt } from '../natives/restore-natives';
 import { recordLongFrames } from './long-frames';
 import { recordWebVitals } from './web-vitals';
 

@@ -1,5 +1,5 @@
 import type { NetworkEntry } from '../capture-types';
-import { byteLength } from '../natives';
+import { byteLength } from '../natives/natives';
 
 export const MAX_BODY_LENGTH = 16_384;
 /** What is sent of a message, and what is kept of it before. */

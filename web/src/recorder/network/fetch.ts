@@ -1,5 +1,5 @@
-import { apply, now, promiseThen, wrap } from '../natives';
-import { attempt } from '../restore-natives';
+import { apply, now, promiseThen, wrap } from '../natives/natives';
+import { attempt } from '../natives/restore-natives';
 import { createShortError } from '../stack-trace';
 import { isTextType, MAX_BODY_LENGTH, omitBody, readRequestBody, truncateBody, type Body } from './bodies';
 import { captureAddress, ScriptRequest, type RequestLog } from './requests';

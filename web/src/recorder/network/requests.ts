@@ -1,5 +1,5 @@
 import type { NetworkEntry } from '../capture-types';
-import { now } from '../natives';
+import { now } from '../natives/natives';
 import { RingBuffer } from '../ring-buffer';
 import { parseStack, readStack } from '../stack-trace';
 import { omitBody, type Body } from './bodies';

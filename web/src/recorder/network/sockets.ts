@@ -1,5 +1,5 @@
-import { apply, now, wrap, wrapConstructor } from '../natives';
-import { attempt } from '../restore-natives';
+import { apply, now, wrap, wrapConstructor } from '../natives/natives';
+import { attempt } from '../natives/restore-natives';
 import { createShortError } from '../stack-trace';
 import { omitBody, readMessage } from './bodies';
 import { captureAddress, ScriptRequest, type RequestLog } from './requests';

@@ -1,5 +1,5 @@
-import { apply, now, wrap } from '../natives';
-import { attempt } from '../restore-natives';
+import { apply, now, wrap } from '../natives/natives';
+import { attempt } from '../natives/restore-natives';
 import { createShortError } from '../stack-trace';
 import { isTextType, omitBody, readRequestBody, truncateBody } from './bodies';
 import { captureAddress, ScriptRequest, type RequestAddress, type RequestLog } from './requests';

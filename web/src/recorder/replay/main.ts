@@ -3,9 +3,9 @@
  * scripts insert into style sheets. It keeps what the page showed last until that is requested on the channel.
  */
 import { record } from '@rrweb/record';
-import { addLastingListener } from '../lasting-listeners';
-import { now, toJson } from '../natives';
-import { attempt } from '../restore-natives';
+import { addLastingListener } from '../natives/lasting-listeners';
+import { now, toJson } from '../natives/natives';
+import { attempt } from '../natives/restore-natives';
 import {
   nameReplayEvents,
   REPLAY_CHANNEL,

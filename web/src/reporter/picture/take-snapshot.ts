@@ -1,6 +1,6 @@
 /** The picture of a report: one full snapshot of the page, masked and redacted as the extension's replay is. */
 import { record } from '@rrweb/record';
-import { now, toJson } from '../../recorder/natives';
+import { now, toJson } from '../../recorder/natives/natives';
 import { Redactor } from '../../recorder/redaction/redactor';
 import type { ReplayEvent } from '../../recorder/replay/channel';
 import { joinPrivateParts } from '../../recorder/private-parts';

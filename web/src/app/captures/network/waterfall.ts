@@ -1,5 +1,5 @@
 import type { NetworkEntry } from '../../../../generated/api';
-import { formatNumber } from '../../ui/display/dates';
+import { formatNumber } from '../../ui/time/dates';
 import { isFailed } from './requests';
 
 /** From the start of the first request to the end of the last, in epoch milliseconds. */

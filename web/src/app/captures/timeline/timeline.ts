@@ -1,7 +1,7 @@
 import type { ConsoleEntry, ErrorEntry, NetworkEntry, Step } from '../../../../generated/api';
 import { isFailed } from '../network/requests';
 import { formatDuration, pathOf } from '../format';
-import { formatNumber } from '../../ui/display/dates';
+import { formatNumber } from '../../ui/time/dates';
 
 export type Tone = 'error' | 'warn' | 'quiet' | 'plain' | 'strong';
 interface Common {

@@ -1,5 +1,5 @@
 import type { Event, Verdict } from '../../../../generated/api';
-import { formatDay } from '../../ui/display/dates';
+import { formatDay } from '../../ui/time/dates';
 import { joinWords } from '../../ui/display/format';
 import { describeGitEvent } from '../git/git-links';
 import { describeVerification } from '../work/verifications';

@@ -2,7 +2,7 @@ import type { Column, Priority, Ticket } from '../../../../generated/api';
 import { api, unwrap } from '../../core/server/client';
 import { describeError } from '../../core/server/problem';
 import { toasts } from '../../core/toasts.svelte';
-import { formatDay } from '../../ui/display/dates';
+import { formatDay } from '../../ui/time/dates';
 import { formatCount } from '../../ui/display/format';
 import { PRIORITIES } from '../../../shared/ui/PriorityIcon.svelte';
 

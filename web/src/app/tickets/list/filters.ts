@@ -1,5 +1,5 @@
 import type { Priority, Ticket } from '../../../../generated/api';
-import { findUrgency, toDay } from '../properties/due-dates';
+import { findUrgency, toDay } from '../properties/due/due-dates';
 
 /**
  * The filters of a board, table or archive. They are in the address, so that a view can be shared. A ticket has one of

@@ -1,4 +1,4 @@
-import { formatNumber } from './dates';
+import { formatNumber } from '../time/dates';
 
 /** Format bytes in decimal units: "1.5 MB". */
 export function formatBytes(bytes: number): string {

@@ -1,7 +1,7 @@
 import type { paths } from '../../../../generated/api';
 import { api } from '../../core/server/client';
 import { toasts } from '../../core/toasts.svelte';
-import { formatNumber } from '../display/dates';
+import { formatNumber } from '../time/dates';
 import { downloadCsv } from './csv';
 
 type Query<Path extends '/tickets.csv' | '/search.csv'> = NonNullable<

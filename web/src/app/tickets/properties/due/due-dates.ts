@@ -1,5 +1,5 @@
-import { formatDay } from '../../ui/display/dates';
-import type { Choice } from '../../ui/overlays/Picker.svelte';
+import { formatDay } from '../../../ui/time/dates';
+import type { Choice } from '../../../ui/overlays/Picker.svelte';
 
 export const NO_DATE = 'none';
 

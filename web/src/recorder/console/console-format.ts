@@ -1,5 +1,5 @@
-import { apply, getOwnPropertyDescriptor, getPrototypeOf, ownKeys } from './natives';
-import { removeRecorderFrames } from './stack-trace';
+import { apply, getOwnPropertyDescriptor, getPrototypeOf, ownKeys } from '../natives/natives';
+import { removeRecorderFrames } from '../stack-trace';
 
 const MAX_ARGUMENTS = 50;
 const MAX_LENGTH = 8_192;

@@ -1,11 +1,11 @@
-import type { ConsoleEntry, ReadOptions } from './capture-types';
+import type { ConsoleEntry, ReadOptions } from '../capture-types';
 import { formatArguments } from './console-format';
 import { ConsoleMeters } from './console-meters';
-import { apply, is, now, wrap } from './natives';
-import { convertEach, RingBuffer } from './ring-buffer';
-import { attempt } from './restore-natives';
-import type { Sequence } from './sequence';
-import { createShortError, formatFrames, formatLocation, parseStack, readStack } from './stack-trace';
+import { apply, is, now, wrap } from '../natives/natives';
+import { convertEach, RingBuffer } from '../ring-buffer';
+import { attempt } from '../natives/restore-natives';
+import type { Sequence } from '../sequence';
+import { createShortError, formatFrames, formatLocation, parseStack, readStack } from '../stack-trace';
 
 const LEVELS = {
   debug: 'debug',

@@ -7,12 +7,12 @@ import Plus from '@lucide/svelte/icons/plus';
 import SearchIcon from '@lucide/svelte/icons/search';
 import SquareKanban from '@lucide/svelte/icons/square-kanban';
 import type { Component } from 'svelte';
-import type { Hit, Piece, Project } from '../../../generated/api';
-import { overlay } from '../core/overlay.svelte';
-import { router } from '../core/navigation/router.svelte';
-import { nameKeys, type Shortcut } from '../core/shortcuts.svelte';
-import { workspace } from '../core/workspace.svelte';
-import type { Completion } from './completion';
+import type { Hit, Piece, Project } from '../../../../generated/api';
+import { overlay } from '../../core/overlay.svelte';
+import { router } from '../../core/navigation/router.svelte';
+import { nameKeys, type Shortcut } from '../../core/shortcuts.svelte';
+import { workspace } from '../../core/workspace.svelte';
+import type { Completion } from '../completion';
 
 export const GROUPS = ['Filters', 'Tickets', 'Projects', 'Commands'] as const;
 const TICKET_ID = /^(t-?[0-9a-z]{6,12}|[0-9a-z]{2,5}-[1-9][0-9]{0,8})$/i;

@@ -1,4 +1,4 @@
-import { now } from './natives';
+import { now } from '../natives/natives';
 
 /** A page can make up labels without end. */
 const MAX_LABELS = 1_000;
