@@ -21,7 +21,7 @@ from bench.launch import ROOT, Server, launch
 from bench.load import issue_tokens
 from bench.machine import CLIENT_CORE, cpu_seconds, describe_machine, format_table, percentile, pin_to_core
 from bench.seed import SeededFile, seed
-from ticketbox.operations.core.listeners import MAX_LISTENERS_PER_CREDENTIAL
+from ticketbox.operations.core.live.listeners import MAX_LISTENERS_PER_CREDENTIAL
 
 HEAD = ("checkout", "boards", "round", "events", "processor ms a second", "p50 ms", "p99 ms", "missed")
 MOST_STREAMS = "100000"

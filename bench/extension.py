@@ -22,8 +22,8 @@ from threading import Thread
 from typing import Any, NamedTuple
 
 from bench.machine import cpu_seconds, describe_machine, format_table
-from tests.e2e.browser import ARGUMENTS, find_chromium
-from tests.e2e.extension_browser import ExtensionBrowser
+from tests.e2e.support.browser import ARGUMENTS, find_chromium
+from tests.e2e.support.extension_browser import ExtensionBrowser
 from ticketbox.http.extension_zip import EXTENSION
 
 ROWS = 120

@@ -19,7 +19,7 @@ from threading import Thread
 from typing import Any
 
 from bench.machine import describe_machine, format_table
-from tests.e2e.browser import ARGUMENTS, find_chromium
+from tests.e2e.support.browser import ARGUMENTS, find_chromium
 from ticketbox.http.extension_zip import EXTENSION
 
 SECONDS = 120

@@ -16,10 +16,10 @@ from pathlib import Path
 from playwright.async_api import Page, Route
 
 from bench.machine import describe_machine, format_table
-from tests.e2e.browser import find_chromium
-from tests.e2e.bundled_site import BundledSite
-from tests.e2e.extension_browser import ExtensionBrowser
-from tests.e2e.reported_ticket import STREAMS, ReportedTicket
+from tests.e2e.sites.bundled_site import BundledSite
+from tests.e2e.support.browser import find_chromium
+from tests.e2e.support.extension_browser import ExtensionBrowser
+from tests.e2e.support.reported_ticket import STREAMS, ReportedTicket
 from tests.support import npm
 from tests.support.bundlers import PACKAGES
 from tests.support.server import World, ok, run_server

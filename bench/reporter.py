@@ -23,7 +23,7 @@ from bench.machine import describe_machine, format_table
 from bench.reproduce.api import Api
 from bench.reproduce.apps import NpmMissingError, build_apps
 from bench.reproduce.server import serve_app
-from tests.e2e.browser import find_shell
+from tests.e2e.support.browser import find_shell
 from ticketbox.http.reporters.embedded_scripts import SCRIPTS
 
 ELEMENT = '<script src="/reporter.js" data-key="pub_bench"></script>'

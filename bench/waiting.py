@@ -20,7 +20,7 @@ from bench.machine import CLIENT_CORE, describe_machine, format_table, memory_mb
 from bench.reads import run_round
 from bench.seed import SeededFile, seed
 from ticketbox.cli.core.operations import run_operation
-from ticketbox.operations.core.listeners import MAX_WAITING_PER_CREDENTIAL
+from ticketbox.operations.core.live.listeners import MAX_WAITING_PER_CREDENTIAL
 
 WAIT_SECONDS = 50
 HEAD = ("round", "p50 ms calm", "p50 ms waiting", "p99 ms calm", "p99 ms waiting", "MB calm", "MB waiting",

@@ -18,7 +18,7 @@ from playwright.sync_api import Browser, sync_playwright
 from bench.browser import CARDS, LINES, WINDOW, Tab, Target, launch_targets
 from bench.frames import Frames, drag, scroll, summarize
 from bench.machine import describe_machine, format_table
-from tests.e2e.browser import ARGUMENTS, find_chromium
+from tests.e2e.support.browser import ARGUMENTS, find_chromium
 
 # Clicks the first card when it is drawn. The board is usable once that opens the ticket.
 CLICK_THE_FIRST_CARD = """() => {

@@ -36,7 +36,7 @@ from ticketbox.jobs.email import delivery
 from ticketbox.mcp.endpoint import Endpoint
 from ticketbox.operations.catalogue import load_registry
 from ticketbox.operations.core.dispatch import Dispatcher
-from ticketbox.operations.core.listeners import Listeners
+from ticketbox.operations.core.live.listeners import Listeners
 from ticketbox.operations.core.services import Fetch, FetchedResponse, Services
 from ticketbox.settings import Settings
 from ticketbox.store.file.database import Database

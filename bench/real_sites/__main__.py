@@ -21,9 +21,9 @@ from bench.real_sites.npm_sites import SITES as NPM_SITES
 from bench.real_sites.python_sites import SITES as PYTHON_SITES
 from bench.real_sites.site import Site
 from bench.real_sites.visits import Visit, Visitor
-from tests.e2e.browser import find_chromium
-from tests.e2e.extension_browser import ExtensionBrowser
-from tests.e2e.reported_ticket import ReportedTicket
+from tests.e2e.support.browser import find_chromium
+from tests.e2e.support.extension_browser import ExtensionBrowser
+from tests.e2e.support.reported_ticket import ReportedTicket
 from tests.support.server import World, ok, run_server
 from ticketbox.http.extension_zip import EXTENSION
 

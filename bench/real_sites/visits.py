@@ -9,7 +9,7 @@ from playwright.async_api import CDPSession, Page
 from bench.real_sites.devtools import DevTools
 from bench.real_sites.site import Site
 from bench.real_sites.walker import Click, LocatorResult, Targets, Walker
-from tests.e2e.extension_browser import ExtensionBrowser
+from tests.e2e.support.extension_browser import ExtensionBrowser
 
 
 class Cost(NamedTuple):

@@ -27,7 +27,7 @@ from bench.reproduce.apps import NpmMissingError, build_apps
 from bench.reproduce.bugs import BUGS, KINDS, Bug
 from bench.reproduce.record import record_bug
 from bench.reproduce.server import serve_app
-from tests.e2e.browser import find_shell
+from tests.e2e.support.browser import find_shell
 from tests.support.operation_cases import build_parts
 from tests.support.server import World, ok, run_server
 from ticketbox.cli.client.verify.playwright import prepare_runner, run_rounds

@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, Callable
 import msgspec
 
 from ticketbox.edge.asgi import Receive, Scope, Send, wait_for_disconnect
-from ticketbox.operations.core.listeners import EventBatch
+from ticketbox.operations.core.live.listeners import EventBatch
 
 WRITE_SECONDS = 20.0
 MAX_CHUNK_BYTES = 64 * 1024

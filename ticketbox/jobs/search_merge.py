@@ -7,7 +7,7 @@ from functools import partial
 
 from ticketbox.jobs.periodic import wait_for_stop
 from ticketbox.operations.core.services import Services
-from ticketbox.store.tickets import search_segments
+from ticketbox.store.tickets.search import search_segments
 
 log = logging.getLogger("ticketbox.jobs")
 

@@ -16,7 +16,7 @@ from ticketbox.operations.core.services import Services
 from ticketbox.store.captures import source_maps
 from ticketbox.store.captures.source_maps import QueuedCapture
 from ticketbox.store.file.database import Write
-from ticketbox.store.tickets import similar
+from ticketbox.store.tickets.search import similar
 
 log = logging.getLogger("ticketbox.jobs")
 

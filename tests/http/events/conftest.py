@@ -8,7 +8,7 @@ from tests.support.seed import PatchedServer
 from tests.support.server import Box, World, copy_initialized_file
 
 LIVELY = """
-from ticketbox.operations.core import listeners
+from ticketbox.operations.core.live import listeners
 listeners.HEARTBEAT_SECONDS = 0.5
 listeners.MAX_WAITING = 6
 listeners.MAX_WAITING_PER_CREDENTIAL = 4

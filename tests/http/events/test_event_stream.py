@@ -9,7 +9,7 @@ import pytest
 from tests.support.event_stream import expect_stream_error, insert_event, open_stream
 from tests.support.operation_cases import update_row
 from tests.support.server import Person, World, eventually, expect_error, ok, ticketbox
-from ticketbox.operations.core.listeners import MAX_LISTENERS_PER_CREDENTIAL
+from ticketbox.operations.core.live.listeners import MAX_LISTENERS_PER_CREDENTIAL
 
 
 def test_token_and_session_receive_a_change_immediately(world: World) -> None:

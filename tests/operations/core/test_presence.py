@@ -1,8 +1,8 @@
 """Entries of presence expire in order, and each change notifies only the ticket's other viewers."""
 
 from ticketbox.domain.core.access.policy import ANONYMOUS
-from ticketbox.operations.core.listeners import Listeners
-from ticketbox.operations.core.presence import EXPIRY_SECONDS, Presence, TabKey
+from ticketbox.operations.core.live.listeners import Listeners
+from ticketbox.operations.core.live.presence import EXPIRY_SECONDS, Presence, TabKey
 
 
 def test_entries_expire_without_renewal_and_leave_nothing() -> None:

@@ -10,8 +10,8 @@ from ticketbox.domain.core.access.policy import ANONYMOUS, Actor, Membership
 from ticketbox.domain.core.access.scopes import Role
 from ticketbox.domain.core.problems import RateLimited, Unavailable
 from ticketbox.operations.core.context import RequestContext
-from ticketbox.operations.core.listeners import PAUSE_FOR_EACH, PAUSE_SECONDS, Interest, Listener, Listeners
-from ticketbox.operations.core.waiting import NothingYet, wait_for_result
+from ticketbox.operations.core.live.listeners import PAUSE_FOR_EACH, PAUSE_SECONDS, Interest, Listener, Listeners
+from ticketbox.operations.core.live.waiting import NothingYet, wait_for_result
 from ticketbox.store.file.database import CommittedEvent
 
 

@@ -22,9 +22,10 @@ from ticketbox.domain.tickets.search_query import TextTerm, TimeTerm
 from ticketbox.store.events import events
 from ticketbox.store.file.connection import connect
 from ticketbox.store.file.migrate import prepare_file
-from ticketbox.store.tickets import lists, records, search
+from ticketbox.store.tickets import lists, records
 from ticketbox.store.tickets.lists import TicketFilter
-from ticketbox.store.tickets.search import IndexQuery
+from ticketbox.store.tickets.search import search
+from ticketbox.store.tickets.search.search import IndexQuery
 from ticketbox.store.work import ready
 
 ACTIVE = (Status.ACTIVE,)

@@ -16,8 +16,8 @@ from ticketbox.store.file import migrate
 from ticketbox.store.file.connection import connect
 from ticketbox.store.file.database import Read
 from ticketbox.store.file.migrate import prepare_file
-from ticketbox.store.tickets import search, search_scope
-from ticketbox.store.tickets.search import IndexQuery
+from ticketbox.store.tickets.search import search, search_scope
+from ticketbox.store.tickets.search.search import IndexQuery
 
 VIEWER = {"user": 1, "credential": 1, "pinned": None, "restricted": False}
 HOUSE = """

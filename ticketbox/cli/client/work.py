@@ -18,7 +18,7 @@ from ticketbox.cli.client.repository.checkout import describe_repository
 from ticketbox.cli.client.terminal import escape_line, print_line
 from ticketbox.cli.client.tickets import print_done
 from ticketbox.cli.core.output import exit_with_error
-from ticketbox.operations.core.waiting import MAX_WAIT_SECONDS
+from ticketbox.operations.core.live.waiting import MAX_WAIT_SECONDS
 
 Json = dict[str, Any]
 

@@ -26,7 +26,8 @@ from ticketbox.store.captures import assets, captures, replay_frames, source_map
 from ticketbox.store.core import bylines
 from ticketbox.store.core.visibility import VisibleRow
 from ticketbox.store.file.database import Read, Write
-from ticketbox.store.tickets import positions, similar
+from ticketbox.store.tickets import positions
+from ticketbox.store.tickets.search import similar
 from ticketbox.store.tickets.tickets import NewTicket
 
 

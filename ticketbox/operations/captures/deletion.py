@@ -19,7 +19,8 @@ from ticketbox.store.captures.deletion import Origin, RemainingCapture
 from ticketbox.store.core import blobs
 from ticketbox.store.core.visibility import VisibleRow
 from ticketbox.store.file.database import Read, Write
-from ticketbox.store.tickets import similar, tickets
+from ticketbox.store.tickets import tickets
+from ticketbox.store.tickets.search import similar
 
 
 class DeleteAttachment(msgspec.Struct, forbid_unknown_fields=True, frozen=True):

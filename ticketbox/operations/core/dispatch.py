@@ -23,14 +23,14 @@ from ticketbox.domain.core.problems import (
     Problem,
     Unauthorized,
 )
-from ticketbox.operations.core import listeners
 from ticketbox.operations.core.context import RequestContext
 from ticketbox.operations.core.faults import build_invalid_request, describe_fault, find_faults
-from ticketbox.operations.core.listeners import EventBatch, collect_company_keys
+from ticketbox.operations.core.live import listeners
+from ticketbox.operations.core.live.listeners import EventBatch, collect_company_keys
+from ticketbox.operations.core.live.waiting import wait_for_result
 from ticketbox.operations.core.meter import Meter
 from ticketbox.operations.core.registry import Body, Operation
 from ticketbox.operations.core.services import Services
-from ticketbox.operations.core.waiting import wait_for_result
 from ticketbox.store.accounts import actors
 from ticketbox.store.core import idempotency
 from ticketbox.store.file.database import Read, Write

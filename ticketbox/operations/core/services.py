@@ -16,7 +16,7 @@ from ticketbox.domain.core.fairness.fair_queue import FairQueue, Share
 from ticketbox.domain.core.fairness.limits import RateLimiter
 from ticketbox.domain.core.problems import Problem, RateLimited
 from ticketbox.operations.core.context import RequestContext
-from ticketbox.operations.core.listeners import Listeners
+from ticketbox.operations.core.live.listeners import Listeners
 from ticketbox.operations.core.workers.pool import Workers
 from ticketbox.settings import DEFAULT_CAPTURE_SECONDS, DEFAULT_QUEUE_SECONDS, DEFAULT_UPLOAD_RATE, DEFAULT_UPLOADS
 from ticketbox.store.file.database import Database, Origin, Read, Write

@@ -15,11 +15,11 @@ from ticketbox.domain.core.fairness.limits import Budget
 from ticketbox.domain.core.problems import InvalidField
 from ticketbox.domain.events.records import AuditEvent, Event
 from ticketbox.operations.core.content import Content, render_csv
-from ticketbox.operations.core.listeners import EventBatch, Interest
+from ticketbox.operations.core.live.listeners import EventBatch, Interest
+from ticketbox.operations.core.live.waiting import DEFAULT_WAIT_SECONDS, NothingYet, WaitSeconds
 from ticketbox.operations.core.lookups import CompanyId, Id, TicketId, find_membership, find_readable_ticket
 from ticketbox.operations.core.paging import NEWEST, Cursor, Limit, Page, build_page, decode_cursor
 from ticketbox.operations.core.registry import Tool, operation
-from ticketbox.operations.core.waiting import DEFAULT_WAIT_SECONDS, NothingYet, WaitSeconds
 from ticketbox.store.events import events
 from ticketbox.store.file.database import Read
 

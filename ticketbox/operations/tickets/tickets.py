@@ -32,7 +32,8 @@ from ticketbox.store.core import bylines
 from ticketbox.store.core.visibility import VisibleRow
 from ticketbox.store.events import watchers
 from ticketbox.store.file.database import Read, Write
-from ticketbox.store.tickets import positions, similar, tickets
+from ticketbox.store.tickets import positions, tickets
+from ticketbox.store.tickets.search import similar
 from ticketbox.store.tickets.tickets import NewTicket
 
 

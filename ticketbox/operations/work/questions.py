@@ -21,10 +21,10 @@ from ticketbox.domain.events.records import Reason
 from ticketbox.domain.tickets.records import Status, WorkState
 from ticketbox.domain.work.records import QuestionKind, WorkQuestion
 from ticketbox.operations.core.inputs import Line, Text
-from ticketbox.operations.core.listeners import Interest
+from ticketbox.operations.core.live.listeners import Interest
+from ticketbox.operations.core.live.waiting import DEFAULT_WAIT_SECONDS, NothingYet, WaitSeconds
 from ticketbox.operations.core.lookups import QuestionId, TicketId, find_readable_ticket, find_writable
 from ticketbox.operations.core.registry import Tool, operation
-from ticketbox.operations.core.waiting import DEFAULT_WAIT_SECONDS, NothingYet, WaitSeconds
 from ticketbox.operations.events.notify import notify_of_question
 from ticketbox.operations.tickets.lookups import find_writable_ticket
 from ticketbox.operations.tickets.recording import record_ticket_event

@@ -12,7 +12,8 @@ from ticketbox.domain.core.fairness.limits import Budget
 from ticketbox.domain.core.problems import ApprovalRequired, TicketArchived
 from ticketbox.domain.tickets.records import Priority, Ticket
 from ticketbox.operations.core.inputs import Labels, normalize_labels
-from ticketbox.operations.core.listeners import Interest
+from ticketbox.operations.core.live.listeners import Interest
+from ticketbox.operations.core.live.waiting import DEFAULT_WAIT_SECONDS, NothingYet, WaitSeconds
 from ticketbox.operations.core.lookups import (
     ColumnId,
     ProjectId,
@@ -24,7 +25,6 @@ from ticketbox.operations.core.lookups import (
 )
 from ticketbox.operations.core.names import resolve_user_id
 from ticketbox.operations.core.registry import Tool, operation
-from ticketbox.operations.core.waiting import DEFAULT_WAIT_SECONDS, NothingYet, WaitSeconds
 from ticketbox.operations.tickets.lookups import find_writable_ticket, load_ticket
 from ticketbox.operations.tickets.placement.placing import place_ticket
 from ticketbox.operations.tickets.recording import record_ticket_event

@@ -20,10 +20,11 @@ from ticketbox.operations.core.paging import Cursor, Limit, Page, build_page, de
 from ticketbox.operations.core.registry import Tool, operation
 from ticketbox.operations.tickets.finding.lists import StatusFilter, TicketStatus, render_tickets
 from ticketbox.store.file.database import Read
-from ticketbox.store.tickets import records, search_scope
-from ticketbox.store.tickets import search as index
-from ticketbox.store.tickets.search import IndexQuery
-from ticketbox.store.tickets.search_scope import VisibleProject
+from ticketbox.store.tickets import records
+from ticketbox.store.tickets.search import search as index
+from ticketbox.store.tickets.search import search_scope
+from ticketbox.store.tickets.search.search import IndexQuery
+from ticketbox.store.tickets.search.search_scope import VisibleProject
 
 
 class Search(msgspec.Struct, forbid_unknown_fields=True, frozen=True):

@@ -16,8 +16,9 @@ from ticketbox.operations.core.lookups import CompanyId, TicketId, find_membersh
 from ticketbox.operations.core.registry import Tool, operation
 from ticketbox.operations.tickets.finding.lists import StatusFilter, TicketStatus
 from ticketbox.store.file.database import Read
-from ticketbox.store.tickets import records, similar, similar_titles
-from ticketbox.store.tickets.similar import SimilarMatch
+from ticketbox.store.tickets import records
+from ticketbox.store.tickets.search import similar, similar_titles
+from ticketbox.store.tickets.search.similar import SimilarMatch
 
 
 class FindSimilarTickets(msgspec.Struct, forbid_unknown_fields=True, frozen=True):

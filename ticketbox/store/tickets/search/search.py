@@ -16,7 +16,7 @@ from ticketbox.domain.tickets.search_filters import TextField, TimeField
 from ticketbox.domain.tickets.search_query import TextTerm, TimeTerm, split_last_word
 from ticketbox.store.core.visibility import WITH_VISIBLE_PROJECTS, Viewer
 from ticketbox.store.file.database import Read, Row
-from ticketbox.store.tickets.search_scope import join_conditions, quote
+from ticketbox.store.tickets.search.search_scope import join_conditions, quote
 
 TIME_LIMIT_SECONDS = 1.0
 MAX_RANKED = 200

@@ -10,8 +10,8 @@ from ticketbox.domain.tickets.search_query import SearchQuery
 from ticketbox.domain.tickets.title_words import compute_similarity, list_title_words
 from ticketbox.store.core.visibility import WITH_VISIBLE_PROJECTS, Viewer
 from ticketbox.store.file.database import Read
-from ticketbox.store.tickets.search_scope import compose_scope, list_visible_projects, quote
-from ticketbox.store.tickets.similar import TIME_LIMIT_SECONDS, SimilarMatch
+from ticketbox.store.tickets.search.search_scope import compose_scope, list_visible_projects, quote
+from ticketbox.store.tickets.search.similar import TIME_LIMIT_SECONDS, SimilarMatch
 
 MAX_COMPARED = 200
 

@@ -8,9 +8,9 @@ from typing import Annotated, Any, TypeVar
 import msgspec
 from msgspec import Meta
 
-from ticketbox.operations.core import listeners
 from ticketbox.operations.core.context import RequestContext
-from ticketbox.operations.core.listeners import EVERYTHING, Interest, Listener, Listeners, collect_company_keys
+from ticketbox.operations.core.live import listeners
+from ticketbox.operations.core.live.listeners import EVERYTHING, Interest, Listener, Listeners, collect_company_keys
 
 T = TypeVar("T")
 

@@ -13,7 +13,7 @@ import msgspec
 from ticketbox.domain.core.access.policy import Actor
 from ticketbox.domain.core.problems import RateLimited, Unavailable
 from ticketbox.domain.events.records import Event
-from ticketbox.operations.core.presence import Presence, TabKey
+from ticketbox.operations.core.live.presence import Presence, TabKey
 from ticketbox.settings import DEFAULT_EVENT_STREAMS
 from ticketbox.store.file import database
 
