@@ -39,7 +39,7 @@ from ticketbox.operations.captures import assets, source_maps
 from ticketbox.operations.captures.processing import intake
 from ticketbox.operations.catalogue import load_registry
 from ticketbox.operations.companies import columns, invitations, setup
-from ticketbox.operations.core import listeners, waiting
+from ticketbox.operations.core.live import listeners, waiting
 from ticketbox.operations.core.paging import Limit
 from ticketbox.operations.events import events
 from ticketbox.operations.reports import key_access, reports

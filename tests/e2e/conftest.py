@@ -9,12 +9,12 @@ import pytest
 from playwright.async_api import Page, expect
 
 from bench.reproduce.apps import NpmMissingError, build_apps
-from tests.e2e.browser import Chromium, find_chromium, find_shell
-from tests.e2e.deep_recording_site import DeepRecordingSite
-from tests.e2e.devtools_recorder import DevToolsRecorder, Recording
-from tests.e2e.extension_browser import ExtensionBrowser
-from tests.e2e.faulty_site import FaultySite
-from tests.e2e.varied_site import VariedSite
+from tests.e2e.sites.deep_recording_site import DeepRecordingSite
+from tests.e2e.sites.faulty_site import FaultySite
+from tests.e2e.sites.varied_site import VariedSite
+from tests.e2e.support.browser import Chromium, find_chromium, find_shell
+from tests.e2e.support.devtools_recorder import DevToolsRecorder, Recording
+from tests.e2e.support.extension_browser import ExtensionBrowser
 from tests.support.server import Box, World
 from ticketbox.http.extension_zip import EXTENSION
 

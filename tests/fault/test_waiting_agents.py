@@ -17,7 +17,7 @@ from tests.support.mcp_client import ACCEPT, call_tool
 from tests.support.operation_cases import WRITING
 from tests.support.seed import PatchedServer
 from tests.support.server import Box, World, copy_initialized_file, eventually, ok
-from ticketbox.operations.core.waiting import MAX_WAIT_SECONDS
+from ticketbox.operations.core.live.waiting import MAX_WAIT_SECONDS
 
 pytestmark = pytest.mark.long
 
@@ -28,7 +28,7 @@ MORE_MB = 64
 
 # Without heartbeats, which would repair a wake that is lost, only an event ends a wait.
 NO_HEARTBEATS = """
-from ticketbox.operations.core import listeners
+from ticketbox.operations.core.live import listeners
 listeners.HEARTBEAT_SECONDS = 600.0
 from ticketbox.cli import main
 main()

@@ -18,7 +18,8 @@ from ticketbox.jobs import search_merge
 from ticketbox.operations.core.services import Services
 from ticketbox.store.file.database import Database, Read, Write
 from ticketbox.store.file.migrate import prepare_file
-from ticketbox.store.tickets import search, search_segments, tickets
+from ticketbox.store.tickets import tickets
+from ticketbox.store.tickets.search import search, search_segments
 
 WORDS = [f"word{number}" for number in range(5_000)]
 

@@ -17,9 +17,9 @@ from ticketbox.domain.tickets.search_query import TimeTerm, parse_query
 from ticketbox.store.file.connection import connect
 from ticketbox.store.file.database import Read
 from ticketbox.store.file.migrate import prepare_file
-from ticketbox.store.tickets import search, search_scope
-from ticketbox.store.tickets.search import IndexQuery
-from ticketbox.store.tickets.search_scope import VisibleProject
+from ticketbox.store.tickets.search import search, search_scope
+from ticketbox.store.tickets.search.search import IndexQuery
+from ticketbox.store.tickets.search.search_scope import VisibleProject
 
 NOW = 1_795_253_400_000
 VIEWER = {"user": 1, "credential": 1, "pinned": None, "restricted": False}

@@ -1,0 +1,201 @@
+"""What the app's first load asks for: little, nothing twice, and a ticket's text before its capture."""
+
+import asyncio
+from collections import Counter
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+from playwright.async_api import Page, Route, expect
+
+from tests.e2e.support.app import expect_value, find_still_box, use, wait_for_frames
+from tests.e2e.support.browser import Chromium
+from tests.e2e.support.captures import capture_on, line
+from tests.support.server import World
+
+MOST_BYTES = 90_000
+NOTE_ORDER = """() => {
+  window.order = [];
+  new PerformanceObserver((list) => {
+    for (const { name, startTime } of list.getEntries())
+      if (name.includes('/CaptureViewer-')) window.order.push(['capture', startTime]);
+  }).observe({ type: 'resource', buffered: true });
+  const look = (now) => {
+    if (document.body?.innerText.includes('The cart stays empty.')) window.order.push(['text', now]);
+    else requestAnimationFrame(look);
+  };
+  requestAnimationFrame(look);
+}"""
+
+
+class RequestLog:
+    """Everything that a page asked for, and what of it was the app's own files, as sent."""
+
+    def __init__(self) -> None:
+        self.times: Counter[str] = Counter()
+        self.code = 0
+        self._kinds: dict[str, str] = {}
+
+    async def watch(self, page: Page) -> None:
+        """Watch a page from its first request on."""
+        session: Any = await page.context.new_cdp_session(page)
+        session.on("Network.requestWillBeSent", self._record_request)
+        session.on("Network.loadingFinished", self._record_load)
+        await session.send("Network.enable")
+
+    def _record_request(self, event: dict[str, dict[str, str]]) -> None:
+        self.times[f"{event['request']['method']} {event['request']['url']}"] += 1
+        self._kinds[str(event["requestId"])] = str(event["type"])
+
+    def _record_load(self, event: dict[str, int]) -> None:
+        if self._kinds.get(str(event["requestId"])) in ("Document", "Script", "Stylesheet"):
+            self.code += int(event["encodedDataLength"])
+
+    @property
+    def twice(self) -> list[str]:
+        return [what for what, times in self.times.items() if times > 1]
+
+    def names(self) -> list[str]:
+        """The files' names without the hash of what is in them."""
+        return [urlsplit(what).path.rpartition("/")[2].partition("-")[0] for what in self.times]
+
+
+def test_board_loads_few_bytes_and_repeats_no_request(chromium: Chromium, world: World) -> None:
+    for number in range(60):
+        world.ticket(f"Ticket {number}")
+
+    async def load(page: Page) -> None:
+        await page.goto("about:blank")
+        asked = RequestLog()
+        await asked.watch(page)
+        await page.goto(f"{world.box.url}/projects/{world.project}")
+        await expect(page.get_by_role("region", name="To do").locator(".count")).to_have_text("60")
+        await asyncio.sleep(0.5)
+        assert asked.twice == []
+        assert 20_000 < asked.code <= MOST_BYTES
+        assert {"BoardPage", "index"} <= set(asked.names())
+        assert not {"MenuContent", "TicketPage", "Palette", "NewTicket", "CaptureViewer"} & set(asked.names())
+
+    use(chromium, world.owner, "/healthz", load, fresh=True)
+
+
+def test_server_page_preloads_the_files_of_the_page(world: World) -> None:
+    board = world.owner.web.get(f"{world.box.url}/projects/{world.project}").text
+    ticket = world.owner.web.get(f"{world.box.url}/tickets/{world.ticket('One')['id']}").text
+    other = world.owner.web.get(f"{world.box.url}/settings").text
+    for page, chunk in ((board, "BoardPage-"), (ticket, "TicketPage-")):
+        assert f'<link rel="modulepreload" crossorigin href="/assets/{chunk}' in page
+        assert f'<link rel="stylesheet" crossorigin href="/assets/{chunk}' in page
+        links = [part.partition('"')[0] for part in page.split('href="')[1:]]
+        assert len(links) == len(set(links))
+    assert "Page-" not in other
+
+
+def test_board_requests_columns_while_its_code_loads(world: World) -> None:
+    ask = world.owner.web.get
+    page = ask(f"{world.box.url}/projects/{world.project}").text
+    for question in ("companies?limit=100", "projects?limit=100", f"projects/{world.project}/columns"):
+        assert f'<link rel="preload" as="fetch" crossorigin href="/api/v1/{question}">' in page
+    for other in (f"{world.project}/table", 'proj_x"><b>', "proj_x%22%3E%3Cb%3E"):
+        text = ask(f"{world.box.url}/projects/{other}").text
+        assert 'as="fetch"' not in text
+        assert "<b>" not in text
+
+
+@pytest.mark.long
+def test_ticket_shows_its_text_before_it_requests_the_capture(chromium: Chromium, world: World) -> None:
+    ticket = capture_on(world, console=[line(1, "log", "started")])
+    path = f"/tickets/{ticket['id']}"
+    world.api.patch(path, json={"description": "The cart stays empty."}, headers={"If-Match": "*"}).raise_for_status()
+
+    async def load(page: Page) -> None:
+        asked, has_waited = RequestLog(), asyncio.Event()
+
+        async def hold(route: Route) -> None:
+            await has_waited.wait()
+            await route.continue_()
+
+        await page.add_init_script(f"({NOTE_ORDER})()")
+        await page.goto("about:blank")
+        await asked.watch(page)
+        await page.route("**/assets/markdown-*.js", hold)
+        await page.goto(world.box.url + path)
+        await expect(page.get_by_role("region", name="Capture")).to_be_visible()
+        await wait_for_frames(page)
+        has_waited.set()
+        await expect(page.get_by_role("tab", name="Console")).to_be_visible()
+        # the browser reports what it loaded some time after that
+        await expect_value(lambda: page.evaluate("() => new Set(window.order.map(([what]) => what)).size"), 2)
+        order = dict(await page.evaluate("() => window.order.toReversed()"))
+        assert order["text"] < order["capture"]
+        await asyncio.sleep(0.5)
+        assert asked.twice == []
+
+    use(chromium, world.owner, "/healthz", load, fresh=True)
+
+
+@pytest.mark.long
+def test_menu_is_opened_and_closed_by_keyboard(chromium: Chromium, world: World) -> None:
+    async def press(page: Page) -> None:
+        account = page.locator("button.account")
+        menu = page.get_by_role("menu")
+        for key in ("Enter", " ", "ArrowDown"):
+            await account.focus()
+            await page.keyboard.press(key)
+            await expect(menu).to_be_visible()
+            await expect(account).to_have_attribute("aria-expanded", "true")
+            await page.keyboard.press("Escape")
+            await expect(menu).to_have_count(0)
+            await expect(account).to_be_focused()
+        await page.keyboard.press("Enter")
+        await expect(menu).to_be_visible()
+        await page.keyboard.press("Tab")
+        await expect(menu).to_have_count(0)
+        await expect(page.get_by_role("link", name="Settings")).to_be_focused()
+
+    use(chromium, world.owner, f"/projects/{world.project}", press)
+
+
+@pytest.mark.long
+def test_part_that_cannot_be_loaded_is_loaded_when_the_connection_is_back(chromium: Chromium, world: World) -> None:
+    world.ticket("One")
+
+    async def lose_connection(page: Page) -> None:
+        assets = "**/assets/*"
+        menu, messages = page.get_by_role("menu"), page.get_by_role("region", name="Messages")
+        await expect(page.get_by_role("heading", name="First project")).to_be_visible()
+        await page.route(assets, lambda route: route.abort())
+        await page.locator("button.account").click()
+        await expect(messages).to_contain_text("A part of the app couldn’t be loaded.")
+        await page.keyboard.press("Control+k")
+        await page.get_by_role("main").get_by_role("link", name="Table").click()
+        await expect(page.get_by_role("alert")).to_contain_text("This couldn’t be loaded")
+        await page.unroute(assets)
+        await page.evaluate("dispatchEvent(new Event('online'))")
+        await expect(page.get_by_role("link", name="One")).to_be_visible()
+        await expect(page.get_by_role("alert")).to_have_count(0)
+        await expect(messages).not_to_contain_text("couldn’t be loaded")
+        await expect(menu).to_have_count(0)
+        await page.locator("button.account").click()
+        await expect(menu).to_be_visible()
+        await page.keyboard.press("Escape")
+        await expect(menu).to_have_count(0)
+        await page.keyboard.press("Control+k")
+        await expect(page.get_by_role("dialog", name="Search and commands")).to_be_visible()
+
+    use(chromium, world.owner, f"/projects/{world.project}", lose_connection)
+
+
+@pytest.mark.long
+def test_menu_closes_on_a_click_on_its_button_or_outside(chromium: Chromium, world: World) -> None:
+    async def press(page: Page) -> None:
+        account, menu = page.locator("button.account"), page.get_by_role("menu")
+        box = await find_still_box(account)
+        for x, y in ((box["x"] + 5, box["y"] + 5), (700, 500)):
+            await account.click()
+            await expect(menu).to_be_visible()
+            await page.mouse.click(x, y)  # an open menu shields the page: the press closes it and does nothing else
+            await expect(menu).to_have_count(0)
+            await expect(account).to_have_attribute("aria-expanded", "false")
+
+    use(chromium, world.owner, f"/projects/{world.project}", press)

@@ -1,0 +1,81 @@
+"""The pictures in the documentation: what a browser shows of the demo, at `docs/pictures`.
+
+`TICKETBOX_SNAPSHOTS=write uv run --group dev pytest -m long tests/e2e/core/test_pictures.py
+tests/e2e/work/test_red_to_green.py` takes them again.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.async_api import Page, ViewportSize, expect
+
+from tests.demo import Demo
+from tests.docs.pages import PAGES, links
+from tests.e2e.support.app import DESK, PageMonitor, assert_accessible
+from tests.e2e.support.browser import Chromium
+from tests.e2e.support.documentation_pictures import FOLDER, MOST_BYTES, keep_picture
+from tests.support.server import ok, run_server
+
+pytestmark = pytest.mark.long
+
+TAKEN = {"board.png", "evidence.png", "popup.png", "set-up.png", "ticket.png", "verifications.png"}
+COLUMN: ViewportSize = {"width": 600, "height": 1000}
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Demo]:
+    """The demo, made once."""
+    with Demo(tmp_path_factory.mktemp("demo") / "demo.db") as running:
+        yield running
+
+
+async def take(page: Page, name: str) -> None:
+    """Take the picture of a page."""
+    keep_picture(await page.screenshot(full_page=True, animations="disabled", caret="hide"), name)
+
+
+def visit_demo(chromium: Chromium, demo: Demo, path: str, heading: str, name: str) -> None:
+    """Show a page of the demo to its owner, and take its picture."""
+    cookie = demo.sign_in()
+
+    async def visit(page: Page) -> None:
+        watched = PageMonitor(page)
+        await page.context.add_cookies([{"name": "ticketbox", "value": cookie, "url": demo.url}])
+        await page.goto(demo.url + path)
+        await expect(page.get_by_role("heading", name=heading, level=1)).to_be_visible()
+        await page.wait_for_load_state("load")
+        await page.wait_for_timeout(500)
+        await assert_accessible(page)
+        watched.assert_clean(demo.url)
+        await take(page, name)
+
+    chromium.visit(visit, viewport=DESK, color_scheme="light")
+
+
+def test_the_board(chromium: Chromium, demo: Demo) -> None:
+    (project,) = (each for each in ok(demo.client(demo.token).get("/projects"))["items"] if each["name"] == "Web shop")
+    visit_demo(chromium, demo, f"/projects/{project['id']}", "Web shop", "board.png")
+
+
+def test_a_ticket_with_what_the_browser_saw(chromium: Chromium, demo: Demo) -> None:
+    (ticket,) = ok(demo.client(demo.token).get("/search", params={"q": 'title:"contains a gift card"'}))["items"]
+    visit_demo(chromium, demo, f"/tickets/{ticket['id']}/network", ticket["title"], "ticket.png")
+
+
+def test_the_set_up_page(chromium: Chromium, tmp_path: Path) -> None:
+    with run_server(tmp_path, init=False) as fresh:
+        address = fresh.setup_address()
+
+        async def visit(page: Page) -> None:
+            await page.goto(address)
+            await expect(page.get_by_role("heading", level=1)).to_be_visible()
+            await take(page, "set-up.png")
+
+        chromium.visit(visit, viewport=COLUMN, color_scheme="light")
+
+
+def test_every_picture_in_the_documentation_is_taken_here_and_small() -> None:
+    shown = {link.rpartition("/")[2] for page in PAGES for link in links(page) if link.endswith((".png", ".webp"))}
+    assert shown == TAKEN == {path.name for path in FOLDER.iterdir()}
+    assert all((FOLDER / name).stat().st_size <= MOST_BYTES for name in TAKEN)

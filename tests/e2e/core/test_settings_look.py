@@ -1,0 +1,118 @@
+"""Every page of the settings, in both schemes and at both sizes: nobody is shut out, nothing hangs over."""
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+from playwright.async_api import Page
+
+from tests.e2e.support.app import SCHEMES, Scheme
+from tests.e2e.support.browser import Chromium
+from tests.e2e.support.webapp import faults, open_as
+from tests.support.oauth_app import connect_app
+from tests.support.operation_cases import create_invitation
+from tests.support.server import World, ok
+
+
+async def each(page: Page, base: str, *sections: str) -> dict[str, Any]:
+    """Pages by their addresses."""
+    result: dict[str, Any] = {}
+    for section in sections:
+        await page.goto(f"{base}/{section}")
+        await page.get_by_role("main").get_by_role("heading").first.wait_for()
+        result[section] = await faults(page)
+    return result
+
+
+async def person(page: Page, world: World) -> dict[str, Any]:
+    """Oneself."""
+    return await each(page, f"{world.box.url}/settings", "profile", "sessions", "appearance", "new-company")
+
+
+async def programs(page: Page, world: World) -> dict[str, Any]:
+    """What acts for one."""
+    return await each(page, f"{world.box.url}/settings", "tokens", "tokens?new", "apps", "extension")
+
+
+async def people(page: Page, world: World) -> dict[str, Any]:
+    """The company and who is in it."""
+    base = f"{world.box.url}/companies/{world.company}"
+    return await each(page, base, "general", "members", "invitations", "limits", "webhooks", "audit")
+
+
+async def projects(page: Page, world: World) -> dict[str, Any]:
+    """What it works on; and addresses that lead nowhere."""
+    base, one = f"{world.box.url}/companies", world.company
+    settings = f"{one}/projects?project={world.project}"
+    return await each(
+        page, base, f"{one}/projects", f"{one}/projects?new", settings, f"{one}/nowhere", "co_000000000000"
+    )
+
+
+async def open_dialog(page: Page, world: World) -> dict[str, Any]:
+    """What opens on top, or only for a moment."""
+    result: dict[str, Any] = {}
+    base = f"{world.box.url}/companies/{world.company}"
+    await page.goto(f"{base}/invitations?new")
+    await page.get_by_role("radio", name="Selected projects").check()
+    result["invite"] = await faults(page)
+    await page.get_by_role("radio", name="All projects").check()
+    await page.get_by_role("button", name="Create link").click()
+    await page.get_by_label("Link", exact=True).wait_for()
+    result["link"] = await faults(page)
+    await page.goto(f"{base}/members")
+    await page.get_by_role("button", name=f"Actions for {world.owner.name}").click()
+    await page.get_by_role("menuitem", name="Leave company").click()
+    await page.get_by_role("dialog").get_by_role("button", name="Leave").click()
+    await page.get_by_role("alert").wait_for()
+    result["refused"] = await faults(page)
+    await page.goto(f"{world.box.url}/settings/tokens?new")
+    await page.get_by_label("Label", exact=True).fill("agent")
+    await page.get_by_role("button", name="Create token").click()
+    await page.get_by_role("tab", name="VS Code").click()
+    result["token"] = await faults(page)
+    return result
+
+
+async def public(page: Page, world: World) -> dict[str, Any]:
+    """The invitation, signed in, and for somebody new."""
+    path = create_invitation(world, email="eve@example.org")["path"]
+    result: dict[str, Any] = {}
+    await page.goto(world.box.url + path)
+    await page.get_by_role("heading", level=1).wait_for()
+    result["signed in"] = await faults(page)
+    await page.goto("about:blank")  # or the app would notice, and leave for the sign-in page
+    await page.context.clear_cookies()
+    await page.goto(world.box.url + path)
+    await page.get_by_label("Name").wait_for()
+    result["new here"] = await faults(page)
+    await page.goto(f"{world.box.url}/invitations/nonsense")
+    await page.get_by_role("heading", level=1).wait_for()
+    result["gone"] = await faults(page)
+    return result
+
+
+OTHERS = [programs, people, projects, open_dialog, public]
+
+
+@pytest.mark.long
+@SCHEMES
+@pytest.mark.parametrize("look", [person, *(pytest.param(look, marks=pytest.mark.long) for look in OTHERS)])
+def test_settings_pages_are_accessible(
+    chromium: Chromium, world: World, scheme: Scheme, look: Callable[[Page, World], Awaitable[dict[str, Any]]]
+) -> None:
+    connect_app(world)
+    world.owner.token("read", "tickets:assign", label="W" * 100)
+    world.join("Bob", "viewer", [world.new_project("Website with a rather long name, as projects sometimes have")])
+    create_invitation(world, email=f"{'very-long-' * 8}@example.org")
+    ok(world.owner.web.post(f"/projects/{world.project}/columns", json={"name": "C" * 100}))
+
+    async def visit(page: Page) -> dict[str, Any]:
+        watch = await open_as(page, world.owner, "/settings/profile")
+        result = await look(page, world)
+        watch.assert_clean(world.box)
+        return result
+
+    result = chromium.visit(visit, color_scheme=scheme, has_touch=True)
+    assert {name: faulty for name, faulty in result.items() if faulty} == {}
+    assert len(result) >= 3

@@ -1,0 +1,85 @@
+"""A column longer than the screen: only what is in sight is in the document, and nothing is out of reach."""
+
+import pytest
+from playwright.async_api import Locator, Page, expect
+
+from tests.e2e.support.app import use, wait_for_frames
+from tests.e2e.support.browser import Chromium
+from tests.support.server import World, ok
+
+MANY = 45
+
+
+@pytest.fixture
+def long_board(world: World) -> World:
+    """A first column of many, of different heights."""
+    for number in reversed(range(MANY)):  # a new ticket goes to the top of its column
+        world.ticket(f"Number {number:02}" + " and more words" * (number % 4), labels=["ui"] * (number % 2))
+    return world
+
+
+def card(page: Page, number: int) -> Locator:
+    return page.locator("[data-ticket]", has_text=f"Number {number:02}")
+
+
+async def to_the_end(page: Page) -> None:
+    """Scroll the column down with the wheel, until its last card is there."""
+    await card(page, 0).hover()
+    for _ in range(100):
+        await page.mouse.wheel(0, 400)
+        await wait_for_frames(page)
+        if await card(page, MANY - 1).count():
+            return await card(page, MANY - 1).scroll_into_view_if_needed()
+    raise AssertionError("the last card never came")
+
+
+def test_only_visible_cards_are_rendered(chromium: Chromium, long_board: World) -> None:
+    async def scroll(page: Page) -> None:
+        await expect(card(page, 0)).to_be_visible()
+        await expect(page.get_by_role("region", name="To do").locator(".count")).to_have_text(str(MANY))
+        await expect(card(page, MANY - 1)).to_have_count(0)
+        await to_the_end(page)
+        await expect(card(page, MANY - 1)).to_be_in_viewport()
+        await expect(card(page, 0)).to_have_count(0)
+        assert await page.locator("[data-ticket]").count() < 30
+        item = page.get_by_role("listitem").filter(has=card(page, MANY - 1))
+        await expect(item).to_have_attribute("aria-posinset", str(MANY))
+        await expect(item).to_have_attribute("aria-setsize", str(MANY))
+
+    use(chromium, long_board.owner, f"/projects/{long_board.project}", scroll)
+
+
+@pytest.mark.long
+def test_focus_stays_on_a_card_that_is_scrolled_away(chromium: Chromium, long_board: World) -> None:
+    async def walk(page: Page) -> None:
+        await card(page, 1).focus()
+        await to_the_end(page)
+        await expect(card(page, 1)).to_be_focused()
+        await page.keyboard.press("ArrowDown")
+        await expect(card(page, 2)).to_be_focused()
+        await expect(card(page, 2)).to_be_in_viewport()
+        for number in range(3, 30):
+            await page.keyboard.press("ArrowDown")
+            await expect(card(page, number)).to_be_focused()
+        await expect(card(page, 29)).to_be_in_viewport()
+
+    use(chromium, long_board.owner, f"/projects/{long_board.project}", walk)
+
+
+@pytest.mark.long
+def test_card_far_down_is_moved_by_mouse_and_keyboard(chromium: Chromium, long_board: World) -> None:
+    async def move(page: Page) -> None:
+        await expect(card(page, 0)).to_be_visible()
+        await to_the_end(page)
+        await card(page, MANY - 1).drag_to(page.get_by_role("region", name="In progress").locator(".scroll"))
+        await expect(page.get_by_role("region", name="In progress").locator("[data-ticket]")).to_have_count(1)
+        await card(page, MANY - 2).focus()
+        for key in ("m", "ArrowRight", "ArrowRight", " "):
+            await page.keyboard.press(key)
+            await wait_for_frames(page)  # the moved card gets the focus back
+        await expect(page.get_by_role("region", name="Done").locator("[data-ticket]")).to_have_count(1)
+
+    use(chromium, long_board.owner, f"/projects/{long_board.project}", move)
+    for number, column in ((MANY - 1, 1), (MANY - 2, 2)):
+        (moved,) = ok(long_board.api.get("/tickets", params={"column_id": long_board.columns[column]}))["items"]
+        assert moved["title"].startswith(f"Number {number}")
