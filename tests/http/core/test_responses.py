@@ -20,7 +20,7 @@ from tests.support.operation_cases import (
     open_stage,
     operations,
 )
-from tests.support.server import Box, expect_error, ok
+from tests.support.server import expect_error, ok, run_server
 from ticketbox.domain.core.access.scopes import Access
 from ticketbox.operations.core.registry import Body, Operation
 from ticketbox.operations.core.schemas import list_answer_types
@@ -29,9 +29,11 @@ OPERATIONS = {each.name: each for each in operations()}
 
 
 @pytest.fixture(scope="module")
-def stage(box: Box) -> Iterator[Stage]:
-    """One stage for all: every case makes the rows that it needs."""
-    with open_stage(box) as stage:
+def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
+    """One stage for all: every case makes the rows that it needs. Its server accepts calls that send email."""
+    email = ["--smtp-url", "smtp://localhost:9", "--smtp-from", "box@tickets.example"]  # nothing is sent
+    folder = tmp_path_factory.mktemp("responses")
+    with run_server(folder, "--trusted-proxy", "127.0.0.1/32", *email) as box, open_stage(box) as stage:
         yield stage
 
 

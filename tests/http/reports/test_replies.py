@@ -76,3 +76,18 @@ def test_reply_that_can_reach_nobody_is_refused(mailing: World, world: World) ->
     ticket = mailing.ticket()["id"]
     answer = mailing.owner.web.post(f"/tickets/{ticket}/reporter/replies", json={"body": "Hello"})
     expect_error(answer, 404, "not_found")
+
+
+def test_repeated_reply_sends_one_email_to_the_reporter_of_the_ticket_with_that_key(
+    mailing: World, mail_server: MailServer
+) -> None:
+    path = report(mailing, email="once@stranger.example")
+    key = ok(mailing.api.get(path.removesuffix("/reporter/replies")))["key"]
+    by_key = f"/tickets/{key}/reporter/replies"
+    headers = {"Idempotency-Key": "reply-1"}
+    first, second = (mailing.owner.web.post(by_key, json={"body": "Hello"}, headers=headers) for _ in range(2))
+    assert ok(first) == ok(second)
+    assert second.headers["Idempotency-Replayed"] == "true"
+    ok(mailing.owner.web.post(path, json={"body": "Anything else?"}))
+    bodies = eventually(lambda: len(found := mail_server.to("once@stranger.example")) == 2 and found, 30)
+    assert sorted(read(each, "plain").splitlines()[0] for each in bodies) == ["Anything else?", "Hello"]

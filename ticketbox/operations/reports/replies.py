@@ -12,7 +12,7 @@ from ticketbox.domain.core.fairness.limits import Budget
 from ticketbox.domain.core.patterns import match_whole
 from ticketbox.domain.core.problems import Conflict, NotFound, TicketArchived
 from ticketbox.domain.tickets.records import Comment
-from ticketbox.operations.core.lookups import TicketId
+from ticketbox.operations.core.lookups import Key, TicketId
 from ticketbox.operations.core.registry import operation
 from ticketbox.operations.tickets.comments import AddComment, add_comment
 from ticketbox.operations.tickets.lookups import find_writable_ticket
@@ -33,6 +33,7 @@ class ReplyToReporter(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
              examples=["Which browser do you use?"]),
         match_whole(r"[^\x00]*"),
     ]  # fmt: skip
+    idempotency_key: Key | None = None
 
 
 @operation(
