@@ -1,13 +1,15 @@
 """Verifications on the ticket's page: before and after, side by side (docs/use/verifications.md)."""
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.async_api import Page, expect
 
-from tests.e2e.support.app import EVERY, Looks, assert_accessible, assert_fits, use
+from tests.e2e.support.app import EVERY, Looks, assert_accessible, assert_fits, expect_value, use
 from tests.e2e.support.browser import Chromium
+from tests.e2e.support.captures import HEIGHT, WIDTH, capture_on
 from tests.support.pictures import png
 from tests.support.server import World, ok
 
@@ -52,3 +54,42 @@ def test_before_and_after_are_side_by_side(chromium: Chromium, world: World, loo
         await expect(page.get_by_role("dialog")).to_contain_text("reproduced.png")
 
     use(chromium, world.owner, f"/tickets/{ticket}", watch, looks)
+
+
+def test_pictures_show_the_same_part_around_what_is_marked(chromium: Chromium, world: World) -> None:
+    ticket = capture_on(world)
+    marked = ok(world.api.get(f"/tickets/{ticket['id']}"))["capture"]["screenshot_id"]
+    for commit, verdict in (("abcdef1", "reproduced"), ("bcdef12", "gone")):
+        files = {"file": (f"{verdict}.png", png(WIDTH, HEIGHT))}
+        shot = ok(world.api.post(f"/tickets/{ticket['id']}/attachments", files=files))["id"]
+        body = {"commit": commit, "base_url": "http://localhost:3000", "verdict": verdict, "screenshot": shot}
+        ok(world.api.post(f"/tickets/{ticket['id']}/verifications", json=body))
+
+    async def measure(page: Page, name: str) -> list[float]:
+        """Left, top and width of what a frame shows, in per cent of the picture."""
+        found: list[float] = await page.get_by_role("article", name=name).evaluate(
+            """(article) => {
+              const frame = article.querySelector('.frame');
+              const picture = article.querySelector('img').getBoundingClientRect();
+              const { x, y } = frame.getBoundingClientRect();
+              const sizes = [x + frame.clientLeft - picture.x, y + frame.clientTop - picture.y, frame.clientWidth];
+              return sizes.map((each) => Math.round((100 * each) / picture.width));
+            }"""
+        )
+        return found
+
+    async def watch(page: Page) -> None:
+        region = page.get_by_role("region", name="Verifications")
+        await region.scroll_into_view_if_needed()
+        await expect(region.locator("img")).to_have_count(2)
+        for name in ("Before", "After"):
+            await expect_value(lambda name=name: measure(page, name), [0, 0, 100])
+        geometry = {"x": WIDTH / 2, "y": HEIGHT / 2, "width": WIDTH / 10, "height": HEIGHT / 10}
+        body = {"annotations": [{"kind": "rectangle", "geometry": geometry}]}
+        await asyncio.to_thread(lambda: ok(world.api.put(f"/assets/{marked}/annotations", json=body)))
+        # 35 % of the width, around the middle of the mark
+        top = round(100 * (0.55 * HEIGHT / WIDTH - 0.35 * 0.6 / 2))
+        for name in ("Before", "After"):
+            await expect_value(lambda name=name: measure(page, name), [38, top, 35])
+
+    use(chromium, world.owner, f"/tickets/{ticket['id']}", watch)

@@ -1,11 +1,11 @@
 import type { Verdict, Verification } from '../../../../generated/api';
 
-type Tone = 'bad' | 'good' | 'warn';
+type Tone = 'error' | 'ok' | 'warn';
 
 /** How each verdict reads, and its colour. */
 export const VERDICTS: Record<Verdict, { label: string; tone: Tone }> = {
-  reproduced: { label: 'Reproduced', tone: 'bad' },
-  gone: { label: 'Gone', tone: 'good' },
+  reproduced: { label: 'Reproduced', tone: 'error' },
+  gone: { label: 'Gone', tone: 'ok' },
   different_error: { label: 'Different error', tone: 'warn' },
   not_reached: { label: 'Not reached', tone: 'warn' },
   flaky: { label: 'Flaky', tone: 'warn' },
