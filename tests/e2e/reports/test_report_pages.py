@@ -4,6 +4,7 @@ import httpx
 import pytest
 from playwright.async_api import FilePayload, Page, expect
 
+from tests.e2e.support.app import PHONE, assert_fits
 from tests.e2e.support.browser import Chromium
 from tests.e2e.support.webapp import expect_message, faults, open_as
 from tests.http.reports.test_reports import Reporter
@@ -95,3 +96,36 @@ def test_stranger_reports_on_a_phone_and_reads_the_receipt(chromium: Chromium, w
         watch.assert_clean(world.box)
 
     chromium.visit(triage)
+
+
+def test_reply_to_a_reporter_survives_a_narrower_window(chromium: Chromium, world: World) -> None:
+    reporter = Reporter(world)
+    ok(reporter.send(name="Ann", email="ann@example.org"))
+    (ticket,) = reporter.find_tickets()
+
+    async def visit(page: Page) -> None:
+        watch = await open_as(page, world.owner, f"/tickets/{ticket['id']}")
+        reply = page.get_by_role("button", name="Reply", exact=True)
+        await reply.click()
+        dialog = page.get_by_role("dialog", name="Reply to reporter")
+        text = dialog.get_by_label("Reply", exact=True)
+        await expect(text).to_be_focused()
+        await text.fill("Which browser do you use?")
+        await page.set_viewport_size(PHONE)
+        # the dialog hides the page behind it from roles
+        await expect(page.locator("section[aria-label=Properties]")).to_contain_text("Ann")
+        await expect(text).to_have_value("Which browser do you use?")
+        await page.keyboard.press("Escape")
+        await expect(dialog).to_have_count(0)
+        properties = page.get_by_role("region", name="Properties")
+        await expect(properties.get_by_role("link", name="Ann")).to_be_visible()
+        await expect(properties.get_by_text("Not verified")).to_be_visible()
+        await reply.click()
+        await expect(text).to_be_focused()
+        await page.keyboard.press("Escape")
+        await expect(dialog).to_have_count(0)
+        assert await faults(page) == {}
+        await assert_fits(page)
+        watch.assert_clean(world.box)
+
+    chromium.visit(visit)
