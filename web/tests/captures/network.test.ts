@@ -1,12 +1,30 @@
 import { describe, expect, test } from 'vitest';
+import type { Step } from '../../generated/api';
 import { filterRequests, isFailed, sortRequests, typeGroup } from '../../src/app/captures/network/requests';
-import { axisMarks, timeRange, waterfallBar } from '../../src/app/captures/network/waterfall';
+import { axisMarks, findMarks, timeRange, waterfallBar } from '../../src/app/captures/network/waterfall';
 import { request, START } from './entries';
 
 describe('waterfall', () => {
   test('the range spans from the first start to the last end', () => {
     const requests = [request(500, { duration_ms: 100 }), request(0, { duration_ms: 900 }), request(100)];
     expect(timeRange(requests)).toEqual({ from: START, to: START + 900 });
+  });
+
+  test('the range reaches to the capture, unless that is long after the requests', () => {
+    const requests = [request(0, { duration_ms: 1_000 })];
+    expect(timeRange(requests, START + 10_000)).toEqual({ from: START, to: START + 10_400 });
+    expect(timeRange(requests, START + 10_001)).toEqual({ from: START, to: START + 1_000 });
+    expect(timeRange(requests, START + 500)).toEqual({ from: START, to: START + 1_000 });
+  });
+
+  test('the marks are what the person did in the range, and the capture', () => {
+    const step = (at: number, kind: string) => ({ ts: START + at, kind }) as Step;
+    const steps = [step(-5, 'click'), step(250, 'click'), step(300, 'scroll'), step(500, 'input')];
+    const range = { from: START, to: START + 1_000 };
+    const marks = findMarks(steps, START + 900, range);
+    expect(marks).toMatchObject({ actions: [25, 50], captured: { left: 90, label: '900 ms' } });
+    expect(marks.lines.match(/linear-gradient/g)).toHaveLength(3);
+    expect(findMarks([], START + 5_000, range)).toEqual({ actions: [], captured: null, lines: 'none' });
   });
 
   test('a pending request does not shorten the range', () => {

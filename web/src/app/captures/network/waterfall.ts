@@ -1,5 +1,7 @@
-import type { NetworkEntry } from '../../../../generated/api';
+import type { NetworkEntry, Step } from '../../../../generated/api';
 import { formatNumber } from '../../ui/time/dates';
+import { formatDuration } from '../format';
+import { isMinorStep } from '../steps';
 import { isFailed } from './requests';
 
 /** From the start of the first request to the end of the last, in epoch milliseconds. */
@@ -8,14 +10,51 @@ export interface TimeRange {
   to: number;
 }
 
-/** The time range of all requests, at least one millisecond long. A pending request counts with its start. */
-export function timeRange(entries: NetworkEntry[]): TimeRange {
+const LEAST_SHARE = 0.1; // of the time until the capture: requests in less of it would be one stroke
+const AFTER_CAPTURE = 0.04; // room for the line, as a share of the time until the capture
+
+/**
+ * The time range of all requests, at least one millisecond long, and up to the capture unless that is long after them.
+ * A pending request counts with its start.
+ */
+export function timeRange(entries: NetworkEntry[], captured = -Infinity): TimeRange {
   let [from, to] = [Infinity, -Infinity];
   for (const { ts, duration_ms } of entries) {
     from = Math.min(from, ts);
     to = Math.max(to, ts + (duration_ms ?? 0));
   }
-  return { from, to: Math.max(to, from + 1) };
+  to = Math.max(to, from + 1);
+  const whole = captured - from;
+  if (whole > to - from && to - from >= whole * LEAST_SHARE) to = captured + whole * AFTER_CAPTURE;
+  return { from, to };
+}
+
+/** What the axis shows beside the requests, in per cent of the range. */
+export interface Marks {
+  /** What the person did. */
+  actions: number[];
+  captured: { left: number; label: string } | null;
+  /** The same as lines: the layers of a background. */
+  lines: string;
+}
+
+const MOST_ACTIONS = 40; // more are no marks but a pattern
+
+/** Find the marks of a range: the person's actions, without minor ones, and the moment of the capture. */
+export function findMarks(steps: Step[], captured: number, { from, to }: TimeRange): Marks {
+  const place = (ts: number) => Math.round((10_000 * (ts - from)) / (to - from)) / 100;
+  const times = steps.filter((step) => !isMinorStep(step)).map(({ ts }) => place(ts));
+  const actions = [...new Set(times)].filter((left) => left >= 0 && left <= 100).slice(0, MOST_ACTIONS);
+  const isShown = captured > from && captured <= to;
+  const end = isShown ? { left: place(captured), label: formatDuration(captured - from) } : null;
+  const layers = actions.map(
+    (left) => `linear-gradient(var(--accent-line) 0 0) ${left}% 0 / 1px 100% no-repeat`,
+  );
+  if (end)
+    layers.push(
+      `repeating-linear-gradient(var(--accent-line) 0 6px, transparent 6px 10px) ${end.left}% 0 / 2px 100% no-repeat`,
+    );
+  return { actions, captured: end, lines: layers.join(', ') || 'none' };
 }
 
 /** A request's bar in percent of the range. The bar of a pending request reaches to the end. */

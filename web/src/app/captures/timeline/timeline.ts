@@ -1,6 +1,7 @@
 import type { ConsoleEntry, ErrorEntry, NetworkEntry, Step } from '../../../../generated/api';
 import { isFailed } from '../network/requests';
 import { formatDuration, pathOf } from '../format';
+import { isMinorStep } from '../steps';
 import { formatNumber } from '../../ui/time/dates';
 
 export type Tone = 'error' | 'warn' | 'quiet' | 'plain' | 'strong';
@@ -44,7 +45,6 @@ export function mergeStreams(
 }
 
 function fromStep(entry: Step): Moment {
-  const isMinor = ['scroll', 'visibility', 'resize'].includes(entry.kind) || entry.synthetic;
   const key = `step-${entry.number}`;
   return {
     kind: 'step',
@@ -52,7 +52,7 @@ function fromStep(entry: Step): Moment {
     ts: entry.ts,
     text: entry.words,
     extent: '',
-    tone: isMinor ? 'quiet' : 'strong',
+    tone: isMinorStep(entry) ? 'quiet' : 'strong',
     entry,
   };
 }
@@ -70,12 +70,17 @@ function fromLine(entry: ConsoleEntry): Moment {
   };
 }
 
+/** The key of a request's moment. */
+export function requestKey({ id }: NetworkEntry): string {
+  return `request-${id}`;
+}
+
 function fromRequest(entry: NetworkEntry): Moment {
   const outcome = entry.status ?? (entry.error ? 'Failed' : 'Pending');
   const duration = entry.duration_ms === null ? [] : [formatDuration(entry.duration_ms)];
   return {
     kind: 'request',
-    key: `request-${entry.id}`,
+    key: requestKey(entry),
     ts: entry.ts,
     text: `${entry.method} ${pathOf(entry.url)}`,
     extent: [outcome, ...duration].join(' · '),
