@@ -62,6 +62,9 @@ def test_every_tab_shows_its_stream(chromium: Chromium, world: World, looks: Loo
         summary = page.get_by_role("list", name="Summary of the capture").get_by_role("listitem")
         await expect(summary.filter(has_text="TypeError")).to_have_text(re.compile(r"TypeError\s*×3"))
         await expect(summary.filter(has_text="failed")).to_have_text("2 failed requests")
+        box = await page.get_by_role("list", name="Summary of the capture").bounding_box()
+        assert box is not None
+        assert box["height"] < 40, "one line"
         await expect(page.get_by_role("tab", name="Network")).to_have_text(re.compile(r"Network\s*2$"))  # failed
         await expect(page.get_by_role("tab", name="Console")).to_have_text(re.compile(r"Console\s*4$"))  # all
         await assert_accessible(page)
