@@ -1,4 +1,4 @@
-"""A page with loads whose outcome no page can see: redirects, preflights, workers, other sites, style sheets.
+"""A page with loads whose outcome no page can see: redirects, preflights, pings, workers, other sites, style sheets.
 
 The other origin refuses connections on port 1 and sends no headers that would let the page see its responses.
 """
@@ -12,6 +12,7 @@ PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>…</title
 <link rel="manifest" href="/app.webmanifest"><link rel="prefetch" href="/later">
 <style>div {{ width: 9px; height: 9px; background: red; mask-image: url({other}/mask.svg); }}</style><div></div>
 <iframe src="/moved-frame"></iframe><img src="/hanging.png">
+<a href="#left" ping="/own-ping {other}/other-ping">Leave</a>
 <script>
   new Image().src = "{other}/detached.png";
   new Image().src = "{unreachable}/unreachable.png";
@@ -52,6 +53,10 @@ class _Handler(SiteHandler):
     def do_OPTIONS(self) -> None:
         allowed = {"Access-Control-Allow-Origin": "*", "Access-Control-Allow-Methods": "PUT"}
         self.respond("text/plain", "", allowed if self.path == "/shared" else {})
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["Content-Length"]))
+        self.respond("text/plain", "")
 
     def do_PUT(self) -> None:
         self.respond("text/plain", "", {"Access-Control-Allow-Origin": "*"}, status=409)

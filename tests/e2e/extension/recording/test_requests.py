@@ -25,6 +25,9 @@ async def visit_loads(page: Page, site: LoadsSite) -> None:
     """Open the page, and wait until its requests have ended; one never does."""
     await page.goto(f"{site.url}/redirected", wait_until="commit")
     await expect(page).to_have_title("done")
+    await page.get_by_role("link", name="Leave").click()
+    pings = "performance.getEntriesByType('resource').filter(({ name }) => name.endsWith('-ping'))"
+    await page.wait_for_function(f"() => {pings}.length === 2")
 
 
 def test_browser_reports_what_the_page_cannot_see(recording_browser: ExtensionBrowser, reporter: World) -> None:
@@ -32,6 +35,7 @@ def test_browser_reports_what_the_page_cannot_see(recording_browser: ExtensionBr
         await visit_loads(page, site)
         await page.evaluate("() => fetch('/data?last')")
         await recording_browser.wait_for_stored_request("/data?last")
+        await recording_browser.wait_for_stored_request("/other-ping")
         await recording_browser.restart_background()
         await page.evaluate("() => fetch('/data?after-restart')")
 
@@ -58,6 +62,7 @@ def test_browser_reports_what_the_page_cannot_see(recording_browser: ExtensionBr
     assert (find(ticket, "/shared", "OPTIONS")["status"], find(ticket, "/shared", "PUT")["status"]) == (200, 409)
     assert find(ticket, "/refused", "OPTIONS")["status"] == 200
     assert find(ticket, "/refused", "PUT")["error"] == "net::ERR_FAILED"
+    assert [find(ticket, path, "POST")["status"] for path in ("/own-ping", "/other-ping")] == [200, 200]
     assert find(ticket, "/from-worker")["status"] == 200
     assert (find(ticket, "/app.webmanifest")["type"], find(ticket, "/later")["type"]) == ("other", "other")
     assert find(ticket, "/data?after-restart")["status"] == 200
@@ -94,6 +99,8 @@ def test_health_says_what_a_site_hides_from_the_extension(
     assert "doesn't show all of it" in ticket.capture["health_summary"]
     hidden = find(ticket, "/detached.png")
     assert (hidden["status"], hidden["error"], hidden["response"]["omitted_reason"]) == (None, None, "unavailable")
+    assert find(ticket, "/own-ping", "POST")["status"] == 200
+    assert find(ticket, "/other-ping", "POST")["response"]["omitted_reason"] == "unavailable"
     assert find(ticket, "/redirected")["status"] == 200
     assert find(ticket, "/hanging.png")["duration_ms"] is None
     assert find(ticket, "/app.webmanifest")["type"] == "other"
