@@ -225,9 +225,10 @@ class GetReportSettings(msgspec.Struct, forbid_unknown_fields=True, frozen=True)
 
 
 class ReportSettings(msgspec.Struct, frozen=True):
-    """What a script on a page must know: the CSS selectors of the parts that it must not record."""
+    """What a script on a page must know: CSS selectors of what it must not record, names of values that it reads."""
 
     mask_selectors: list[str]
+    declared_names: list[str]
 
 
 @operation(
@@ -235,8 +236,9 @@ class ReportSettings(msgspec.Struct, frozen=True):
     guard=guard_settings,
 )  # fmt: skip
 def get_report_settings(tx: Read, actor: Actor, args: GetReportSettings) -> ReportSettings:
-    """Show what a page's script must not record. The request needs no credential."""
-    return ReportSettings(find_policy(tx, args.key)[1].mask_selectors)
+    """Show what a page's script must not record, and which values it reads. The request needs no credential."""
+    policy = find_policy(tx, args.key)[1]
+    return ReportSettings(policy.mask_selectors, policy.declared_names)
 
 
 class GetReportPage(msgspec.Struct, forbid_unknown_fields=True, frozen=True):

@@ -1,5 +1,6 @@
 /** How the two scripts of the reporter find each other: the small one that records, and the panel, loaded when opened. */
 import type { FrameReport } from '../recorder/capture-types';
+import type { ReportSettings } from './load-settings';
 import type { ReportAddress } from './report-address';
 
 export interface Embedding {
@@ -7,8 +8,8 @@ export interface Embedding {
   /** Where the panel is put, and the style sheets around it. */
   root: HTMLElement;
   shadow: ShadowRoot;
-  /** Read what was recorded, not redacted, without names of what the masks hide; null if the page prevents it. */
-  readFrame: (masks: readonly string[]) => FrameReport | null;
+  /** Read what was recorded, not redacted, without names of what the project hides; null if the page prevents it. */
+  readFrame: (settings: ReportSettings) => FrameReport | null;
   /** Read the identity that the page's server signed, as it is now. */
   readToken: () => string | undefined;
   /** An empty document for a frame: text, or an object that the page's policy accepts in its place. */

@@ -9,24 +9,25 @@ import {
 import { recordPerformance } from '../recorder/environment/performance';
 import { describeFrame } from '../recorder/frame-facts';
 import { startRecorder } from '../recorder/recorder';
+import type { ReportSettings } from './load-settings';
 import type { ReportAddress } from './report-address';
 
 const EVERYTHING = { since: 0, limit: Infinity };
 
 /**
  * Start recording. Bodies of requests never are recorded: a page can't know whether its project stores them. Returns a
- * function that reads the record, not redacted, without names of what the masks hide; null if the page makes that
- * impossible.
+ * function that reads the record, not redacted, without names of what the project hides, with the values of
+ * the names that it lists; null if the page makes that impossible.
  */
 export function recordPage(
   address: ReportAddress,
   isExcluded: (event: Event) => boolean,
-): (masks: readonly string[]) => FrameReport | null {
+): (settings: ReportSettings) => FrameReport | null {
   const readRecord = startRecorder(false);
   const recorder = recordActions(document.readyState !== 'loading', isExcluded);
   const readPerformance = recordPerformance();
 
-  const readFrame = (): FrameReport => {
+  const readFrame = (names: string[]): FrameReport => {
     const record = JSON.parse(readRecord(EVERYTHING)) as PageRecord;
     const actions = structuredClone(recorder.read(EVERYTHING));
     const facts = describeFrame();
@@ -34,7 +35,10 @@ export function recordPage(
     return {
       document: '',
       ...facts,
-      environment: addDeclaredValues(measured, readDeclaredValues(DEFAULT_NAMES)),
+      environment: addDeclaredValues(
+        measured,
+        readDeclaredValues([...new Set([...DEFAULT_NAMES, ...names])]),
+      ),
       record: {
         ...record,
         network: record.network.filter(({ url }) => !address.isOwn(url)),
@@ -44,10 +48,10 @@ export function recordPage(
     };
   };
 
-  return (masks) => {
+  return (settings) => {
     try {
-      recorder.applyMasks(masks);
-      return readFrame();
+      recorder.applyMasks(settings.mask_selectors);
+      return readFrame(settings.declared_names);
     } catch {
       return null;
     }

@@ -117,12 +117,18 @@ def test_extension_sends_the_environment_without_values_of_the_storage(
 
 
 def test_embedded_reporter_sends_the_environment(chromium: Chromium, world: World) -> None:
+    given = {"capture_policy": {"declared_names": ["lamps.shade", "meta:viewport"]}}
+    ok(world.owner.web.patch(f"/projects/{world.project}", json=given))
     with ReportingSite() as site:
         reporter = Reporter(world, origins=[site.url])
         site.embed(world.box.url, reporter.key["key"], "")
 
         async def visit(page: Page) -> None:
-            await page.add_init_script("window.__release = 'lamps@7'; window.__flags = { dimmer: false };")
+            await page.add_init_script(
+                """window.__release = 'lamps@7';
+                window.__flags = { dimmer: false };
+                window.lamps = { shade: 'brass', id: 7 };"""
+            )
             await page.goto(f"{site.url}/cart")
             await page.evaluate("localStorage.setItem('lamp', 'brass')")
             await page.get_by_role("button", name="Report a problem").click()
@@ -134,7 +140,10 @@ def test_embedded_reporter_sends_the_environment(chromium: Chromium, world: Worl
         chromium.visit(visit)
         (ticket,) = reporter.find_tickets()
         found = ok(world.api.get(f"/tickets/{ticket['id']}"))["capture"]["environment"]
-    assert (found["release"], found["declared"]) == ("lamps@7", {"__flags.dimmer": "false"})
+    assert found["release"] == "lamps@7"
+    assert found["declared"] == {
+        "__flags.dimmer": "false", "lamps.shade": "brass", "meta:viewport": "width=device-width",
+    }  # fmt: skip
     assert found["storage"]["local"] == ["lamp"]
     assert found["vitals"]["fcp_ms"] > 0
     assert "extension" not in found
