@@ -18,6 +18,8 @@ from ticketbox.domain.captures.source_maps.source_map import SourceMap
 from ticketbox.domain.captures.source_maps.stacks import parse_stack
 
 SHARE = 0.99
+# in the map of webpack's minifier, `await` has no place, so the frame of an async function is at what is before it
+WRONG = {("webpack", "load", ("main.js", 36, "main"))}
 
 
 @pytest.fixture(scope="module")
@@ -40,9 +42,9 @@ def read_stacks(output: str, part: str) -> dict[str, list[Frame]]:
 
 @pytest.mark.long
 def test_frames_of_minified_bundles_are_resolved(modules: Path, tmp_path: Path) -> None:
-    """Frames of the bundlers' runtimes aren't counted, and functions that a minifier inlined have none."""
+    """Every frame has a place in a source, and functions that a minifier inlined have none (bench/RESULTS.md)."""
     total = 0
-    wrong: list[object] = []
+    wrong: list[tuple[str, str, tuple[str, int, str | None]]] = []
     for bundler in BUILDS:
         folder = build_app(bundler, modules, tmp_path / bundler)
         bundle = folder / "out" / "main.mjs"
@@ -54,12 +56,10 @@ def test_frames_of_minified_bundles_are_resolved(modules: Path, tmp_path: Path) 
             resolve_frames(actual[case], {identify_script(frame): found for frame in actual[case]})
             places = [(frame.url.rpartition("/src/")[2], frame.line, name(frame.function)) for frame in frames]
             originals = [frame.original for frame in actual[case] if frame.original]
-            resolved = [
-                (each.file.rpartition("src/")[2], each.line, name(each.function))
-                for each in originals
-                if "src/" in each.file
-            ]
+            assert len(originals) == len(actual[case]), (bundler, case)
+            resolved = [(each.file.rpartition("src/")[2], each.line, name(each.function)) for each in originals]
             total += len(resolved)
             wrong += [(bundler, case, place) for place in resolved if place not in places]
-    assert total >= 180
+    assert total >= 240
     assert len(wrong) <= (1 - SHARE) * total, (total, wrong)
+    assert WRONG.issuperset(wrong), wrong
