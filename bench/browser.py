@@ -14,6 +14,7 @@ import httpx
 from playwright.sync_api import Browser, Page
 
 from bench.launch import ROOT, launch_ticketbox
+from bench.replay import SECONDS, build_replay
 from bench.seed import PASSWORD, seed
 from bench.uploads import screenshot, streams
 
@@ -24,13 +25,14 @@ QUIET_S = 0.5
 
 
 class Target(NamedTuple):
-    """A server to measure, with its project and its ticket."""
+    """A server to measure, with its project, its ticket, and the one whose capture has a replay."""
 
     name: str
     url: str
     session: str
     project: str
     ticket: str
+    replay: str
 
 
 class Tab:
@@ -123,6 +125,12 @@ def launch_targets(folder: Path, trees: list[Path]) -> Generator[list[Target]]:
         parts["screenshot"] = ("shot.png", screenshot(300_000))  # type: ignore[assignment]
         ticket = request("POST", "/captures", files=parts, headers=member)["ticket_id"]
         request("PATCH", f"/tickets/{ticket}", json={"description": "The cart stays empty."}, headers={"If-Match": "*"})
+        events = build_replay(capture["captured_at"] - SECONDS * 1000)
+        health = {**healthy, "replay": {"status": "ok", "captured": len(events)}}
+        page = {**capture, "id": "bench-web-replay", "health": health}
+        shown = {"capture": (None, json.dumps(page)), "replay": ("replay.json", json.dumps(events))}
+        shown["screenshot"] = parts["screenshot"]
+        replay = request("POST", "/captures", files=shown, headers=member)["ticket_id"]
         session = client.cookies["ticketbox"]
     with contextlib.ExitStack() as stack:
         targets: list[Target] = []
@@ -131,5 +139,6 @@ def launch_targets(folder: Path, trees: list[Path]) -> Generator[list[Target]]:
             db.parent.mkdir()
             shutil.copy(seeded.db, db)
             name = tree.name if number else "ticketbox"
-            targets.append(Target(name, stack.enter_context(launch_ticketbox(db, tree)).url, session, project, ticket))
+            url = stack.enter_context(launch_ticketbox(db, tree)).url
+            targets.append(Target(name, url, session, project, ticket, replay))
         yield targets

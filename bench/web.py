@@ -1,4 +1,4 @@
-"""The web app in a browser: first loads, a drag over 1,000 cards, a long console.
+"""The web app in a browser: first loads, a drag over 1,000 cards, a long console, a replay.
 
     uv run --group dev python -m bench.web
 
@@ -44,6 +44,19 @@ WATCH_TEXT_AND_CAPTURE = """() => {
   look();
 }"""
 
+# Looks once per frame. The replay is drawn with the frame after the one in which the recorded page has a size.
+OPEN_REPLAY = """() => new Promise((done) => {
+  const began = performance.now();
+  const look = () => {
+    const player = document.querySelector("iframe[title='Recorded page'].ready");
+    const heading = player?.contentDocument?.querySelector('iframe')?.contentDocument?.querySelector('h1');
+    if (!heading || heading.getBoundingClientRect().height === 0) return requestAnimationFrame(look);
+    requestAnimationFrame(() => setTimeout(() => done(performance.now() - began)));
+  };
+  [...document.querySelectorAll('[role=tab]')].find((each) => each.textContent.trim() === 'Replay').click();
+  look();
+})"""
+
 
 def measure_first_load(browser: Browser, target: Target, name: str, path: str) -> list[object]:
     """Measure the first load of a page; return a row of the table."""
@@ -76,6 +89,16 @@ def measure_times(browser: Browser, target: Target, slowed: int) -> dict[str, fl
     }
 
 
+def measure_replay(browser: Browser, target: Target, slowed: int = 1) -> tuple[float, float]:
+    """Open the replay of a capture whose screenshot is shown; return milliseconds, and those of the main thread."""
+    with Tab(browser, target) as tab:
+        tab.open(f"/tickets/{target.replay}")
+        tab.slow_down(slowed)
+        before = tab.cpu_ms()["Task"]
+        waited = float(tab.page.evaluate(OPEN_REPLAY))
+        return waited, tab.cpu_ms()["Task"] - before
+
+
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser()
@@ -103,6 +126,15 @@ def main() -> None:
         print(
             format_table(head, [[*of, statistics.median(ms), min(ms), max(ms)] for of, ms in durations.items()]) + "\n"
         )
+        head = ("tree", "replay of 30 s, from the click to the first frame", "ms", "main thread ms")
+        opened: list[list[object]] = []
+        for factor in (1, options.slowed):
+            found: dict[str, list[tuple[float, float]]] = {}
+            for target in servers * options.rounds:
+                found.setdefault(target.name, []).append(measure_replay(browser, target, factor))
+            for name, measured in found.items():
+                opened.append([name, f"{factor} × slowed", *map(statistics.median, zip(*measured, strict=True))])
+        print(format_table(head, opened) + "\n")
         head = ("tree", f"{options.slowed} × slowed", "frames/s", "fewest in 1 s", "frame p99 ms", "longest ms",
                 "% below 30/s", "slow frames per round", "main thread ms, not slowed")  # fmt: skip
         rows: list[list[object]] = []
