@@ -26,6 +26,11 @@ CONTRAST = """element => {
     return (Math.max(one, other) + 0.05) / (Math.min(one, other) + 0.05)
 }"""
 
+# The leaf elements of a page that show a key, and how their figures are set.
+FIGURES_OF_KEYS = """key => [...document.querySelectorAll('main *, dialog *')]
+    .filter((element) => element.children.length === 0 && element.textContent.trim() === key)
+    .map((element) => getComputedStyle(element).fontVariantNumeric)"""
+
 
 @pytest.mark.long
 def test_settings_keep_their_place_and_what_was_typed(chromium: Chromium, world: World) -> None:
@@ -211,3 +216,34 @@ def test_priority_is_in_the_middle_of_a_row_of_the_table(chromium: Chromium, wor
         assert abs(icon["y"] + icon["height"] / 2 - cell["y"] - cell["height"] / 2) <= 1
 
     use(chromium, world.owner, f"/projects/{world.project}/table", visit)
+
+
+@pytest.mark.long
+def test_hyphen_of_a_key_has_its_own_width(chromium: Chromium, world: World) -> None:
+    ticket = world.ticket("Cart total is wrong")
+    key = ticket["key"]
+    project = f"/projects/{world.project}"
+    # tabular figures of the typeface widen the hyphen, too: "WEB - 6"
+    pages = (project, f"{project}/table", f"/tickets/{ticket['id']}", "/search?q=cart")
+
+    async def visit(page: Page) -> None:
+        for path in pages:
+            await page.goto(world.box.url + path)
+            await expect(page.get_by_role("main").get_by_text(key, exact=True).first).to_be_visible()
+            figures = await page.evaluate(FIGURES_OF_KEYS, key)
+            assert figures, path
+            assert set(figures) == {"normal"}, path
+
+        await page.goto(world.box.url + project)
+        await page.get_by_role("link", name="Cart total").focus()
+        await page.keyboard.press("Space")
+        preview = page.get_by_role("complementary", name=f"Preview of {key}")
+        await expect(preview.get_by_text(key, exact=True)).to_have_css("font-variant-numeric", "normal")
+        await page.keyboard.press("Space")
+        await expect(preview).to_have_count(0)
+        await page.keyboard.press("Control+k")
+        palette = page.get_by_role("dialog", name="Search and commands")
+        await palette.get_by_role("combobox").fill("cart")
+        await expect(palette.get_by_text(key, exact=True).first).to_have_css("font-variant-numeric", "normal")
+
+    use(chromium, world.owner, project, visit)
