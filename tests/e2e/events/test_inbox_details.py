@@ -1,0 +1,63 @@
+"""A ticket beside the inbox: what its agent asks and plans, and what the last verification found."""
+
+import pytest
+from playwright.async_api import Page, expect
+
+from tests.e2e.support.app import SCHEMES, Looks, Scheme, assert_accessible, assert_fits, use
+from tests.e2e.support.browser import Chromium
+from tests.e2e.work.test_agents_at_work import CHOICES, PLAN, Agent
+from tests.support.pictures import png
+from tests.support.server import World, ok
+
+WIDE = {"width": 1440, "height": 900}
+
+
+@pytest.mark.long
+@SCHEMES
+def test_question_plan_and_verification_are_separate(chromium: Chromium, world: World, scheme: Scheme) -> None:
+    agent = Agent(world, "Gift card fails")
+    agent.report(plan=PLAN)
+    path = f"/tickets/{agent.ticket['id']}"
+    shot = ok(agent.client.post(f"{path}/attachments", files={"file": ("gone.png", png())}))["id"]
+    run = {"commit": "abcdef12", "base_url": "http://localhost:3000", "rounds": 3}
+    ok(agent.client.post(f"{path}/verifications", json={**run, "verdict": "reproduced"}))
+    ok(agent.client.post(f"{path}/verifications", json={**run, "verdict": "gone", "screenshot": shot}))
+    agent.ask(*CHOICES)
+
+    async def look(page: Page) -> None:
+        details = page.get_by_role("article", name="Gift card fails")
+        asked = details.get_by_role("region", name="Claude Code")
+        await expect(asked.get_by_role("button", name="Fix it here")).to_be_visible()
+        await expect(details.get_by_role("list", name="Plan")).to_contain_text(
+            "Verify the fix in three runs: In progress"
+        )
+        await expect(asked.get_by_role("list", name="Plan")).to_have_count(0)
+        verification = details.get_by_role("region", name="Verification")
+        await expect(verification).to_contain_text("Gone")
+        await expect(verification).to_contain_text("abcdef1")
+        await expect(verification).to_contain_text("3 rounds")
+        await expect(verification).not_to_contain_text("Reproduced")
+        await expect(verification.locator("img")).to_be_visible()
+        await assert_accessible(page)
+        await assert_fits(page)
+        await verification.get_by_role("link", name="Open ticket with verifications").click()
+        await expect(page.get_by_role("heading", name="Gift card fails", level=1)).to_be_visible()
+
+    use(chromium, world.owner, "/inbox", look, Looks(WIDE, scheme))
+
+
+@pytest.mark.long
+def test_ticket_without_an_agent_shows_neither_plan_nor_verification(chromium: Chromium, world: World) -> None:
+    bea = world.join("Bea")
+    ticket = world.ticket("Broken link")["id"]
+    body = {"body": f"Can you look, @{world.owner.name}?"}
+    ok(bea.client("comments").post(f"/tickets/{ticket}/comments", json=body))
+
+    async def look(page: Page) -> None:
+        details = page.get_by_role("article", name="Broken link")
+        await expect(details.get_by_role("heading", name="Notifications")).to_be_visible()
+        await expect(details.get_by_text("To do")).to_be_visible()
+        await expect(details.get_by_role("heading", name="Plan")).to_have_count(0)
+        await expect(details.get_by_role("heading", name="Verification")).to_have_count(0)
+
+    use(chromium, world.owner, "/inbox", look, Looks(WIDE, "light"))
