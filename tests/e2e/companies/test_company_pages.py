@@ -410,8 +410,10 @@ def test_member_uses_labels_and_does_not_manage_them(chromium: Chromium, world: 
         watch = await open_as(page, bob, f"/companies/{world.company}/labels")
         await expect(page.get_by_text("Admins can rename, merge and delete labels.")).to_be_visible()
         await expect(page.get_by_role("button", name="Create label")).to_be_visible()
-        await expect(page.get_by_role("link", name="Show tickets with shop")).to_be_visible()
-        await expect(page.get_by_role("button", name="Actions for shop")).to_have_count(0)
+        await page.get_by_role("button", name="Actions for shop").click()
+        await expect(page.get_by_role("menuitem")).to_have_text(["Show tickets"])
+        await page.get_by_role("menuitem", name="Show tickets").click()
+        await expect(page.get_by_role("link", name="A ticket")).to_be_visible()
         watch.assert_clean(world.box)
 
     chromium.visit(visit)
