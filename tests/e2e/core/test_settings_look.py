@@ -4,9 +4,9 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
-from playwright.async_api import Page
+from playwright.async_api import Page, expect
 
-from tests.e2e.support.app import SCHEMES, Scheme
+from tests.e2e.support.app import DESK, PHONE, SCHEMES, Looks, Scheme, assert_accessible, assert_fits, use
 from tests.e2e.support.browser import Chromium
 from tests.e2e.support.webapp import faults, open_as
 from tests.support.oauth_app import connect_app
@@ -90,6 +90,33 @@ async def public(page: Page, world: World) -> dict[str, Any]:
     await page.get_by_role("heading", level=1).wait_for()
     result["gone"] = await faults(page)
     return result
+
+
+@pytest.mark.long
+@SCHEMES
+def test_list_of_settings_is_a_page_on_phones(chromium: Chromium, world: World, scheme: Scheme) -> None:
+    async def browse(page: Page) -> None:
+        main = page.get_by_role("main")
+        navigation = main.get_by_role("navigation", name="Settings")
+        await expect(main.get_by_role("heading", name="Settings", level=1)).to_be_visible()
+        await assert_accessible(page)
+        await assert_fits(page)
+        await navigation.get_by_role("link", name="Labels").click()
+        await expect(main.get_by_role("heading", name="Labels", level=1)).to_be_visible()
+        await expect(navigation).to_have_count(0)
+        await assert_accessible(page)
+        await assert_fits(page)
+        await main.get_by_role("link", name="Settings", exact=True).click()
+        await navigation.get_by_role("link", name="Appearance").click()
+        await expect(main.get_by_role("heading", name="Appearance", level=1)).to_be_visible()
+        await page.go_back()
+        await expect(navigation).to_be_visible()
+        await page.set_viewport_size(DESK)
+        await expect(main.get_by_role("heading", name="Profile", level=1)).to_be_visible()
+        current = main.get_by_role("navigation").get_by_role("link", name="Profile")
+        await expect(current).to_have_attribute("aria-current", "page")
+
+    use(chromium, world.owner, "/settings", browse, Looks(PHONE, scheme))
 
 
 OTHERS = [programs, people, projects, open_dialog, public]

@@ -9,7 +9,7 @@ describe('parsePath', () => {
     ['/projects/proj_1/archive', { name: 'board', project: 'proj_1', view: 'archive' }],
     ['/tickets/t-1', { name: 'ticket', ticket: 't-1', tab: null }],
     ['/tickets/t-1/network', { name: 'ticket', ticket: 't-1', tab: 'network' }],
-    ['/settings', { name: 'settings', section: 'profile' }],
+    ['/settings', { name: 'settings', section: '' }],
     ['/settings/tokens', { name: 'settings', section: 'tokens' }],
     ['/companies/comp_1', { name: 'company', company: 'comp_1', section: 'general' }],
     ['/companies/comp_1/webhooks', { name: 'company', company: 'comp_1', section: 'webhooks' }],

@@ -24,7 +24,7 @@ export function parsePath(path: string): Route {
       if (id) return { name: 'ticket', ticket: id, tab: rest ?? null };
       break;
     case 'settings':
-      return { name: 'settings', section: id ?? 'profile' };
+      return { name: 'settings', section: id ?? '' };
     case 'companies':
       if (id) return { name: 'company', company: id, section: rest ?? 'general' };
       break;
