@@ -1,7 +1,7 @@
 """A ticket beside the inbox: what its agent asks and plans, and what the last verification found."""
 
 import pytest
-from playwright.async_api import Page, expect
+from playwright.async_api import Page, ViewportSize, expect
 
 from tests.e2e.support.app import SCHEMES, Looks, Scheme, assert_accessible, assert_fits, use
 from tests.e2e.support.browser import Chromium
@@ -9,7 +9,7 @@ from tests.e2e.work.test_agents_at_work import CHOICES, PLAN, Agent
 from tests.support.pictures import png
 from tests.support.server import World, ok
 
-WIDE = {"width": 1440, "height": 900}
+WIDE: ViewportSize = {"width": 1440, "height": 900}
 
 
 @pytest.mark.long

@@ -3,14 +3,14 @@
 import re
 
 import pytest
-from playwright.async_api import Page, expect
+from playwright.async_api import Page, ViewportSize, expect
 
 from tests.e2e.support.app import PHONE, SCHEMES, Looks, Scheme, assert_accessible, assert_fits, use
 from tests.e2e.support.browser import Chromium
 from tests.support.server import Person, World, ok
 
-WIDE = {"width": 1440, "height": 900}
-NARROW = {"width": 1024, "height": 768}
+WIDE: ViewportSize = {"width": 1440, "height": 900}
+NARROW: ViewportSize = {"width": 1024, "height": 768}
 
 
 def assign(world: World, title: str, *people: Person) -> None:
