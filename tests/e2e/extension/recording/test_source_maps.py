@@ -156,6 +156,7 @@ def test_map_of_another_origin_without_permission_is_not_requested(
         await page.get_by_role("heading", name="Shop").wait_for()
         # recording starts with the first look at the page
         popup = await browser.open_popup(page)
+        await expect(popup.get_by_alt_text("The visible part of the page")).to_be_visible()
         await popup.get_by_role("button", name="Discard").click()
         async with page.expect_event("pageerror"):
             await page.get_by_role("button", name="Pay").click()
