@@ -588,7 +588,7 @@ def test_viewer_cannot_edit(chromium: Chromium, world: World) -> None:
         await expect(page.get_by_role("button", name="Unfollow")).to_be_visible()
         await expect(page.locator(".property", has_text="Watchers")).to_contain_text("Ann, Vera")
         await page.get_by_role("button", name="More", exact=True).click()
-        await expect(page.get_by_role("menuitem")).to_have_text(["Mute ticket"])
+        await expect(page.get_by_role("menuitem")).to_have_text(["Copy as Markdown", "Mute ticket"])
         await page.keyboard.press("Escape")
         await page.keyboard.press("e")
         await page.keyboard.press("a")
