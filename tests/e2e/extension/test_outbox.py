@@ -200,6 +200,7 @@ def test_capture_for_a_deleted_project_stays_in_the_outbox(
         await page.goto(f"{varied_site.url}/plain")
         popup = await browser.open_popup(page)
         await popup.get_by_label("Title").fill("gone")
+        await expect(popup.get_by_role("button", name="Send report")).to_be_enabled()  # it has the projects
         return page, popup
 
     page, popup = browser.run(open_form())

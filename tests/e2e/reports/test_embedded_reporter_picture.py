@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.async_api import Page, expect
 
-from tests.e2e.reports.test_embedded_reporter import embed, read_capture
+from tests.e2e.reports.test_embedded_reporter import embed, press_send, read_capture
 from tests.e2e.sites.reporting_site import ReportingSite
 from tests.e2e.support.app import find_still_box
 from tests.e2e.support.browser import Chromium
@@ -34,7 +34,7 @@ async def open_panel(page: Page, site: ReportingSite) -> None:
 
 async def send(page: Page) -> None:
     """Send the report."""
-    await page.get_by_role("button", name="Send report").click()
+    await press_send(page)
     await expect(page.get_by_role("link", name="Open receipt")).to_be_visible()
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from playwright.async_api import Page, expect
 
-from tests.e2e.reports.test_embedded_reporter import embed, read_capture
+from tests.e2e.reports.test_embedded_reporter import embed, press_send, read_capture
 from tests.e2e.sites.reporting_site import ReportingSite
 from tests.e2e.support.browser import Chromium
 from tests.e2e.support.webapp import expect_message, faults, open_as
@@ -44,7 +44,7 @@ def test_signed_in_person_reports_and_the_ticket_shows_them_verified(chromium: C
             await expect(dialog.locator("iframe[title=Page]")).to_be_visible()
             assert await faults(page) == {}
             await title.fill("Verified")
-            await dialog.get_by_role("button", name="Send report").click()
+            await press_send(page)
             await expect(page.get_by_role("link", name="Open receipt")).to_be_visible()
 
         chromium.visit(visit)
@@ -80,11 +80,11 @@ def test_refused_identity_loses_nothing_that_was_entered(chromium: Chromium, wor
             dialog = page.get_by_role("dialog", name="Report a problem")
             await expect(dialog.get_by_text("You report as Ann Example")).to_be_visible()
             await dialog.get_by_label("What is wrong?").fill("Not verified")
-            await dialog.get_by_role("button", name="Send report").click()
+            await press_send(page)
             await expect(dialog.get_by_role("alert")).to_contain_text("couldn’t confirm who you are")
             await expect(dialog.get_by_label("What is wrong?")).to_have_value("Not verified")
             await dialog.get_by_label("Your name").fill("Ann herself")
-            await dialog.get_by_role("button", name="Send report").click()
+            await press_send(page)
             await expect(page.get_by_role("link", name="Open receipt")).to_be_visible()
             await page.get_by_role("button", name="Done").click()
             # the page signs again
@@ -92,7 +92,7 @@ def test_refused_identity_loses_nothing_that_was_entered(chromium: Chromium, wor
             await page.get_by_role("button", name="Report a problem").click()
             await expect(dialog.get_by_text("You report as Ann Example")).to_be_visible()
             await dialog.get_by_label("What is wrong?").fill("Signed again")
-            await dialog.get_by_role("button", name="Send report").click()
+            await press_send(page)
             await expect(page.get_by_role("link", name="Open receipt")).to_be_visible()
 
         chromium.visit(visit)

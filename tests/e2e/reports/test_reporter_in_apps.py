@@ -8,7 +8,7 @@ from playwright.async_api import Page, expect
 from bench.reproduce.api import Api
 from bench.reproduce.bugs import BUGS
 from bench.reproduce.server import serve_app
-from tests.e2e.reports.test_embedded_reporter import read_capture
+from tests.e2e.reports.test_embedded_reporter import press_send, read_capture
 from tests.e2e.support.browser import Chromium
 from tests.http.reports.test_reports import Reporter
 from tests.support.server import World, ok
@@ -43,7 +43,7 @@ def test_report_has_the_error_that_a_stranger_ran_into(
             await expect(dialog.get_by_label("What is wrong?")).to_be_focused()
             await page.keyboard.type("Nothing happens")
             await expect(dialog.locator("iframe[title=Page]")).to_be_visible()
-            await dialog.get_by_role("button", name="Send report").click()
+            await press_send(page)
             await expect(page.get_by_role("link", name="Open receipt")).to_be_visible()
 
         chromium.visit(visit)
