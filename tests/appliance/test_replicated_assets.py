@@ -23,13 +23,14 @@ ROUNDS = 3
 
 
 @contextlib.contextmanager
-def attach_files(client: httpx.Client, ticket: str) -> Generator[list[str]]:
-    """Attach large files all the time; the list has those that were acknowledged."""
+def attach_files(client: httpx.Client, project: str) -> Generator[list[str]]:
+    """Attach large files to new tickets all the time; the list has those that were acknowledged."""
     attached: list[str] = []
     stopping = threading.Event()
 
     def attach() -> None:
         while not stopping.is_set():
+            ticket = ok(client.post("/tickets", json={"project_id": project, "title": "File"}))["id"]
             answer = client.post(f"/tickets/{ticket}/attachments", files={"file": ("a.bin", os.urandom(SIZE))})
             attached.append(ok(answer)["id"])
 
@@ -81,11 +82,10 @@ def test_copied_file_is_served_with_a_later_copy_of_its_folder(
     is_replicated = copy_database is restore_with_litestream
     with ReplicatedBox(db, tmp_path / "replica", *flags) if is_replicated else Box(db, *flags) as box:
         client = box.client(seed.token)
-        ticket = ok(client.post("/tickets", json={"project_id": seed.project, "title": "Files"}))["id"]
         wanted: set[str] = set()
         for number in range(ROUNDS):
             copy = tmp_path / f"copy-{number}.db"
-            with attach_files(client, ticket) as attached:
+            with attach_files(client, seed.project) as attached:
                 eventually(lambda of=attached: len(of) > 5)
                 wanted.update(attached)
                 assert eventually(
