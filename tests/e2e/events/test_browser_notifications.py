@@ -99,4 +99,4 @@ def test_notifications_are_shown_once_while_no_tab_is_visible(chromium: Chromium
         await expect(switch).not_to_be_checked()
         await settle(page, HOLDS, 0)
 
-    use(chromium, bob, "/settings/notifications", work)
+    use(chromium, bob, "/settings/notifications", work, fresh=True)  # the script stays with the profile
