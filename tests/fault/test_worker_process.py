@@ -1,5 +1,6 @@
 """The worker process of a real server: killed while it reads a capture, and when the server ends."""
 
+import os
 import signal
 import subprocess
 import sys
@@ -27,6 +28,22 @@ def build_parts(project: str, number: int) -> list[tuple[str, tuple[Any, ...]]]:
     """A capture that takes seconds to read."""
     streams = [(name, (None, data)) for name, data in build_streams().items()]
     return [*capture_parts(project, number)[:2], *streams]
+
+
+def count_slow_threads(pid: int) -> int:
+    """How many threads of a process have a lower priority than its main one, which runs the event loop."""
+    own = os.getpriority(os.PRIO_PROCESS, pid)
+    threads = [int(path.name) for path in Path(f"/proc/{pid}/task").iterdir()]
+    return sum(os.getpriority(os.PRIO_PROCESS, thread) > own for thread in threads)
+
+
+def test_event_loop_runs_before_slow_work(seed: Seed, tmp_path: Path) -> None:
+    with seed.box(tmp_path) as box, box.client(seed.token) as client:
+        assert count_slow_threads(box.process.pid) == 0
+        assert client.get("/openapi.json").headers["content-encoding"] == "gzip"
+        assert count_slow_threads(box.process.pid) == 1
+        ok(client.post("/captures", files=capture_parts(seed.project, 1)))
+        assert count_slow_threads(box.process.pid) == 2
 
 
 def test_capture_whose_worker_is_killed_stores_nothing(seed: Seed, tmp_path: Path) -> None:

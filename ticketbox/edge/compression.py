@@ -6,7 +6,9 @@ Only answers marked with `allow_compression` are compressed.
 import asyncio
 import zlib
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 
+from ticketbox.domain.core.thread_priority import lower_priority
 from ticketbox.edge.asgi import Message, Scope, Send, get_header, list_accepted_encodings
 
 MIN_BYTES = 1_000
@@ -14,6 +16,7 @@ _LEVEL = 1  # a sixth of the bytes; level 6 takes three times as long for a fift
 _LONG_BYTES = 100_000  # takes about a millisecond; larger bodies are compressed in another thread
 _KINDS = (b"application/json", b"text/csv", b"text/html")
 _OWN_PAGES = {None, "same-origin", "none"}
+_threads = ThreadPoolExecutor(2, "compression", lower_priority)
 
 
 def allow_compression(scope: Scope) -> None:
@@ -48,8 +51,11 @@ def wrap_send(scope: Scope, send: Send) -> Send:
             compress = _create_compressor()
         if compress is not None:
             body: bytes = message["body"]
-            is_long = len(body) > _LONG_BYTES
-            message["body"] = await asyncio.to_thread(compress, body, not more) if is_long else compress(body, not more)
+            if len(body) > _LONG_BYTES:
+                loop = asyncio.get_running_loop()
+                message["body"] = await loop.run_in_executor(_threads, compress, body, not more)
+            else:
+                message["body"] = compress(body, not more)
         if start is not None:
             start["headers"] = [
                 *(each for each in start["headers"] if each[0] != b"content-length"),

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 from ticketbox.domain.core.fairness.fair_queue import FairQueue, Share
 from ticketbox.domain.core.fairness.queue_times import QueueTimes
 from ticketbox.domain.core.memory import return_free_memory
+from ticketbox.domain.core.thread_priority import lower_priority
 from ticketbox.operations.core.workers.worker_process import WorkerProcess
 
 T = TypeVar("T")
@@ -25,7 +26,7 @@ class Workers:
     def __init__(self, name: str, threads: int, times: QueueTimes, wait_seconds: float) -> None:
         self.queue = FairQueue(name, threads, times, wait_seconds=wait_seconds)
         self.process = WorkerProcess()
-        self._threads = ThreadPoolExecutor(threads, thread_name_prefix=name)
+        self._threads = ThreadPoolExecutor(threads, name, lower_priority)
         self._idle: asyncio.TimerHandle | None = None
 
     async def run(self, share: Share, function: Callable[..., T], *arguments: Any) -> T:
