@@ -19,7 +19,7 @@ from tests.support.server import ok, run_server
 
 pytestmark = pytest.mark.long
 
-TAKEN = {"board.png", "evidence.png", "popup.png", "set-up.png", "ticket.png", "verifications.png"}
+TAKEN = {"board.webp", "evidence.webp", "popup.webp", "set-up.webp", "ticket.webp", "verifications.webp"}
 COLUMN: ViewportSize = {"width": 600, "height": 1000}
 
 
@@ -55,12 +55,12 @@ def visit_demo(chromium: Chromium, demo: Demo, path: str, heading: str, name: st
 
 def test_the_board(chromium: Chromium, demo: Demo) -> None:
     (project,) = (each for each in ok(demo.client(demo.token).get("/projects"))["items"] if each["name"] == "Web shop")
-    visit_demo(chromium, demo, f"/projects/{project['id']}", "Web shop", "board.png")
+    visit_demo(chromium, demo, f"/projects/{project['id']}", "Web shop", "board.webp")
 
 
 def test_a_ticket_with_what_the_browser_saw(chromium: Chromium, demo: Demo) -> None:
     (ticket,) = ok(demo.client(demo.token).get("/search", params={"q": 'title:"contains a gift card"'}))["items"]
-    visit_demo(chromium, demo, f"/tickets/{ticket['id']}/network", ticket["title"], "ticket.png")
+    visit_demo(chromium, demo, f"/tickets/{ticket['id']}/network", ticket["title"], "ticket.webp")
 
 
 def test_the_set_up_page(chromium: Chromium, tmp_path: Path) -> None:
@@ -70,7 +70,7 @@ def test_the_set_up_page(chromium: Chromium, tmp_path: Path) -> None:
         async def visit(page: Page) -> None:
             await page.goto(address)
             await expect(page.get_by_role("heading", level=1)).to_be_visible()
-            await take(page, "set-up.png")
+            await take(page, "set-up.webp")
 
         chromium.visit(visit, viewport=COLUMN, color_scheme="light")
 

@@ -69,7 +69,7 @@ def ticket(demo: Demo, launch_extension: Callable[..., ExtensionBrowser]) -> dic
         popup = await browser.open_popup(page)
         await expect(popup.get_by_label("Title")).to_have_value("TypeError after clicking “Apply gift card”")
         await popup.get_by_role("switch", name="Send earlier pages").scroll_into_view_if_needed()
-        keep_picture(await popup.screenshot(animations="disabled", caret="hide"), "popup.png")
+        keep_picture(await popup.screenshot(animations="disabled", caret="hide"), "popup.webp")
         opened = await browser.create_ticket(popup)
         return opened.url
 
@@ -88,7 +88,7 @@ def verify(demo: Demo, ticket: dict[str, Any], shell: str, *options: str) -> Res
 def test_ticket_shows_steps_timeline_replay_and_stack(demo: Demo, ticket: dict[str, Any], chromium: Chromium) -> None:
     async def visit(page: Page) -> None:
         await expect_evidence(page, demo, ticket)
-        keep_picture(await page.screenshot(animations="disabled", caret="hide"), "evidence.png")
+        keep_picture(await page.screenshot(animations="disabled", caret="hide"), "evidence.webp")
 
     chromium.visit(visit, viewport=DESK, color_scheme="light")
 
@@ -148,6 +148,6 @@ def test_bug_in_the_shop_is_captured_reproduced_fixed_and_closed(
         await shown.scroll_into_view_if_needed()
         await expect(shown.get_by_role("img")).to_have_count(0)  # they are decoration
         await page.wait_for_function("() => [...document.images].every((each) => each.complete)")
-        keep_picture(await shown.screenshot(animations="disabled"), "verifications.png")
+        keep_picture(await shown.screenshot(animations="disabled"), "verifications.webp")
 
     chromium.visit(visit, viewport=DESK, color_scheme="light")
