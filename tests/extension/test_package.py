@@ -12,6 +12,7 @@ from ticketbox import __version__
 from ticketbox.http.extension_zip import EDITIONS, EXTENSION, build_extension_zip
 
 DOCS = Path(__file__).parents[2] / "docs" / "use" / "extension.md"
+STORES = Path(__file__).parents[2] / "docs" / "develop" / "extension-stores.md"
 
 
 @pytest.fixture(params=EDITIONS)
@@ -35,6 +36,16 @@ def test_every_permission_is_documented_and_no_other_is_requested(archive: zipfi
         manifest
     ), "no site can detect or start the extension"
     assert manifest["version"] == __version__
+
+
+def test_manifest_agrees_with_the_listing_in_the_stores(archive: zipfile.ZipFile) -> None:
+    manifest = json.loads(archive.read("manifest.json"))
+    listing = STORES.read_text()
+    assert f"| summary | {manifest['description']} |" in listing
+    assert len(manifest["description"]) <= 132  # of the Chrome Web Store
+    assert len(manifest["name"]) <= 45
+    if gecko := manifest.get("browser_specific_settings", {}).get("gecko"):
+        assert " and ".join(f"`{each}`" for each in gecko["data_collection_permissions"]["required"]) in listing
 
 
 def test_zip_is_reproducible(archive: zipfile.ZipFile) -> None:

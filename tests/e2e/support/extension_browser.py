@@ -113,6 +113,7 @@ class ExtensionBrowser:
                     f"--load-extension={self._source}",
                     f"--disable-extensions-except={self._source}",
                     "--window-size=1000,800",
+                    "--hide-scrollbars",  # or pictures have those of Linux
                     "about:blank",
                 ],
                 stdout=subprocess.DEVNULL,

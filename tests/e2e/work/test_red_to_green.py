@@ -15,7 +15,7 @@ from tests.demo import Demo
 from tests.e2e.sites.sample_shop import MESSAGE, STEPS
 from tests.e2e.sites.shop_evidence import MOST_TOKENS, call_demo_tool, check_agent_reads, expect_evidence
 from tests.e2e.support.browser import Chromium
-from tests.e2e.support.documentation_pictures import keep_picture
+from tests.e2e.support.documentation_pictures import draw_popup, keep_picture
 from tests.e2e.support.extension_browser import ExtensionBrowser
 from tests.support.cli import run
 from tests.support.server import expect_error, ok
@@ -25,6 +25,7 @@ from ticketbox.demo.shop.api import Fault
 pytestmark = pytest.mark.long
 
 DESK: ViewportSize = {"width": 1280, "height": 900}
+WINDOW: ViewportSize = {"width": 1280, "height": 800}
 
 
 @pytest.fixture(scope="module")
@@ -49,6 +50,14 @@ async def break_shop(page: Page, address: str) -> None:
         await page.get_by_role("button", name="Apply gift card").click()
 
 
+async def take_form(popup: Page) -> bytes:
+    """Take the picture of the popup, which a window without scroll bars leaves a margin."""
+    form = await popup.evaluate(
+        "() => ({ x: 0, y: 0, width: document.querySelector('main').offsetWidth, height: innerHeight })"
+    )
+    return await popup.screenshot(animations="disabled", caret="hide", clip=form)
+
+
 @pytest.fixture(scope="module")
 def ticket(demo: Demo, launch_extension: Callable[..., ExtensionBrowser]) -> dict[str, Any]:
     """The ticket of the bug in the shop, captured with the extension."""
@@ -65,11 +74,14 @@ def ticket(demo: Demo, launch_extension: Callable[..., ExtensionBrowser]) -> dic
         await options.evaluate("() => chrome.runtime.sendMessage({kind: 'load-projects'})")
         await options.close()
         page = await browser.context.new_page()
+        await page.set_viewport_size(WINDOW)
         await break_shop(page, demo.shop)
+        shown = await page.screenshot(animations="disabled", caret="hide")
         popup = await browser.open_popup(page)
         await expect(popup.get_by_label("Title")).to_have_value("TypeError after clicking “Apply gift card”")
+        keep_picture(draw_popup(shown, await take_form(popup)), "report.webp")
         await popup.get_by_role("switch", name="Send earlier pages").scroll_into_view_if_needed()
-        keep_picture(await popup.screenshot(animations="disabled", caret="hide"), "popup.webp")
+        keep_picture(await take_form(popup), "popup.webp")
         opened = await browser.create_ticket(popup)
         return opened.url
 
