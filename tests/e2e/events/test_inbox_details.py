@@ -1,14 +1,19 @@
 """A ticket beside the inbox: what its agent asks and plans, and what the last verification found."""
 
+import asyncio
+import re
+
 import pytest
 from playwright.async_api import Page, ViewportSize, expect
 
-from tests.e2e.support.app import SCHEMES, Looks, Scheme, assert_accessible, assert_fits, use
+from tests.e2e.support.app import SCHEMES, Looks, Scheme, assert_accessible, assert_fits, expect_value, use
 from tests.e2e.support.browser import Chromium
-from tests.e2e.work.test_agents_at_work import CHOICES, PLAN, Agent
+from tests.e2e.support.captures import HEIGHT, WIDTH, capture_on
+from tests.e2e.work.test_agents_at_work import CHOICES, PLAN, QUESTION, Agent
 from tests.support.pictures import png
 from tests.support.server import World, ok
 
+IS_LOADED = "(image) => image.complete && image.naturalWidth > 0"
 WIDE: ViewportSize = {"width": 1440, "height": 900}
 
 
@@ -44,6 +49,44 @@ def test_question_plan_and_verification_are_separate(chromium: Chromium, world: 
         await expect(page.get_by_role("heading", name="Gift card fails", level=1)).to_be_visible()
 
     use(chromium, world.owner, "/inbox", look, Looks(WIDE, scheme))
+
+
+def test_question_says_when_it_was_asked_beside_what_is_marked(chromium: Chromium, world: World) -> None:
+    agent = Agent(world, "Gift card fails")
+    agent.report(plan=PLAN)
+    capture_on(world, ticket_id=agent.ticket["id"])
+    marked = ok(world.api.get(agent.page))["capture"]["screenshot_id"]
+    agent.ask(*CHOICES)
+
+    async def look(page: Page) -> None:
+        details = page.get_by_role("article", name="Gift card fails")
+        asked = details.get_by_role("region", name="Claude Code")
+        await expect(asked).to_contain_text(re.compile(r"Asked \d+ s ago · step 2 of 3 · works for Ann"))
+        await expect(asked).not_to_contain_text("last seen")
+        picture = asked.get_by_role("img", name="Screenshot")
+        await expect_value(lambda: picture.evaluate(IS_LOADED), expected=True)
+        await expect(details.get_by_role("img", name="Screenshot")).to_have_count(1)
+        question = await asked.get_by_text(QUESTION).bounding_box()
+        beside = await asked.get_by_role("link", name="Screenshot").bounding_box()
+        assert question
+        assert beside
+        assert beside["height"] == 92  # as on a card
+        assert beside["x"] >= question["x"] + question["width"]
+        assert abs(beside["y"] - question["y"]) < 8
+        answers = await asked.get_by_role("button").all()
+        rows = {box["y"] for box in [await each.bounding_box() for each in answers] if box}
+        assert len(rows) == 1, "the answers need more than one line"
+        before = await picture.get_attribute("src")
+        geometry = {"x": 10, "y": HEIGHT / 2, "width": WIDTH / 10, "height": HEIGHT / 10}
+        body = {"annotations": [{"kind": "rectangle", "geometry": geometry}]}
+        await asyncio.to_thread(lambda: ok(world.api.put(f"/assets/{marked}/annotations", json=body)))
+        assert before
+        await expect(picture).to_have_attribute("src", before.replace("version=1", "version=2"))
+        await expect_value(lambda: picture.evaluate(IS_LOADED), expected=True)
+        await picture.click()
+        await expect(page).to_have_url(f"{world.box.url}{agent.page}/screenshot")
+
+    use(chromium, world.owner, "/inbox", look, Looks(WIDE, "light"))
 
 
 @pytest.mark.long

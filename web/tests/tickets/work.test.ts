@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { By, Claim, WorkQuestion, WorkSession } from '../../generated/api';
 import {
   currentStep,
+  describeAsked,
   describeBriefly,
   describePlan,
   describeRepository,
@@ -51,6 +52,17 @@ const SESSION: WorkSession = {
 /** A question or request, answered or not. */
 const ask = (kind: WorkQuestion['kind'], answer: string | null = null) => ({ kind, answer }) as WorkQuestion;
 const CLAIM = { by: BY, until: at(-3600), run: null, session_id: 'wrk_1', state: 'active' } as Claim;
+
+test('a question says when it was asked, and at which step', () => {
+  const question = { asked: { ...BY, at: at(240) } } as WorkQuestion;
+  const plan = (['done', 'dropped', 'done', 'active', 'pending', 'pending'] as const).map((state) => ({
+    text: state,
+    state,
+  }));
+  expect(describeAsked(question, plan, NOW)).toBe('Asked 4 min ago · step 3 of 5');
+  expect(describeAsked(question, plan.slice(0, 3), NOW)).toBe('Asked 4 min ago');
+  expect(describeAsked(question, [], NOW)).toBe('Asked 4 min ago');
+});
 
 test.each([
   [-5_000, '0 s'],

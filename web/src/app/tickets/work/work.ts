@@ -60,6 +60,16 @@ export function describeState(session: Signs, now: number): string {
   return seen ? `${doing} · last seen ${seen}` : doing;
 }
 
+/** Describe a question that waits: when it was asked, and how far the plan is: "Asked 4 min ago · step 3 of 5". */
+export function describeAsked({ asked }: WorkQuestion, plan: PlanItem[], now: number): string {
+  const kept = plan.filter((item) => item.state !== 'dropped');
+  const step = kept.findIndex((item) => item.state === 'active');
+  return [
+    `Asked ${formatSince(asked.at, now)}`,
+    ...(step >= 0 ? [`step ${step + 1} of ${kept.length}`] : []),
+  ].join(' · ');
+}
+
 /** The question of a session that waits for an answer. */
 export function findOpenQuestion(session: Session): WorkQuestion | null {
   const { question, ended } = session;
