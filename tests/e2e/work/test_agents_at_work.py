@@ -12,6 +12,8 @@ from playwright.async_api import Page, Route, expect
 from tests.e2e.support.app import EVERY, LOOKS, Looks, assert_accessible, assert_fits, expect_stored, use
 from tests.e2e.support.browser import Chromium
 from tests.http.events.test_waiting import count_waiting
+from tests.http.git.test_git_hooks import Repository
+from tests.support.git_payloads import GITHUB, build_check_suite, build_pull_request
 from tests.support.mcp_client import call_tool
 from tests.support.operation_cases import update_row
 from tests.support.server import World, eventually, ok
@@ -185,6 +187,50 @@ def test_plan_note_links_and_usage_appear_as_the_agent_reports(chromium: Chromiu
     use(chromium, world.owner, agent.page, watch, looks)
 
 
+def test_pull_request_of_the_agent_shows_its_title_and_checks(chromium: Chromium, world: World) -> None:
+    repository, agent = Repository(world), Agent(world)
+    agent.report(links=[{"kind": "pull_request", "url": f"{GITHUB}/pull/7", "state": "open"}])
+
+    async def watch(page: Page) -> None:
+        panel = page.get_by_role("region", name="Claude Code")
+        line = panel.get_by_role("list", name="Links").get_by_role("listitem")
+        await expect(line).to_have_text(re.compile(r"^\s*Pull request\s*#7\s*open\s*$"))
+        named = build_pull_request("Use the value of the gift card", agent.ticket["key"])
+        await asyncio.to_thread(repository.queue, named)
+        await expect(line.get_by_role("link", name="Pull request #7 Use the value of the gift card")).to_be_visible()
+        await asyncio.to_thread(repository.queue, build_check_suite("success"))
+        await page.reload()  # a check alone is no event of the ticket
+        await expect(line).to_contain_text("Checks pass")
+        await expect(line).not_to_contain_text("open")
+        box = await line.bounding_box()
+        assert box
+        assert box["height"] <= 28  # one line
+        await panel.get_by_role("button", name="Actions for Claude Code").click()
+        await expect(page.get_by_role("menuitem")).to_have_text(["Copy run name", "Show all agents"])
+        await page.get_by_role("menuitem", name="Show all agents").click()
+        await expect(page.get_by_role("heading", name="Agents", level=1)).to_be_visible()
+
+    use(chromium, world.owner, agent.page, watch, LOOKS["desk"])
+
+
+def test_end_of_the_rail_says_in_one_line_who_created_the_ticket(chromium: Chromium, world: World) -> None:
+    agent = world.owner.client("tickets:write", label="Ann's helper " + "with a long name " * 4)
+    ticket = ok(agent.post("/tickets", json={"column_id": world.columns[0], "title": "Cart total shows NaN"}))
+    ok(agent.patch(f"/tickets/{ticket['id']}", json={"priority": "high"}))
+
+    async def look(page: Page) -> None:
+        rail = page.get_by_role("complementary", name="Properties")
+        dates = rail.locator("p", has_text="Created")
+        await expect(dates).to_contain_text(re.compile(r"Created .* by Ann's helper.*·\s+Updated"))
+        height, wide = await dates.evaluate(
+            "(each) => [each.clientHeight, each.lastElementChild.getBoundingClientRect().right < innerWidth]"
+        )
+        assert height < 24  # one line
+        assert wide, "the time of the update is cut off"
+
+    use(chromium, world.owner, f"/tickets/{ticket['id']}", look)
+
+
 @pytest.mark.long
 @EVERY
 def test_repository_of_the_agent_is_shown_and_follows_its_reports(
@@ -280,7 +326,7 @@ def test_question_is_answered_with_a_button(chromium: Chromium, world: World, lo
         agent.ask(*CHOICES)
         button = panel.get_by_role("button", name="Create another ticket")
         await expect(button).to_be_in_viewport()
-        await expect(panel).to_contain_text("Waiting for an answer")
+        await expect(panel).to_contain_text("Waiting · last seen")
         await assert_accessible(page)
         await assert_fits(page)
         if is_phone:
@@ -404,7 +450,8 @@ def test_viewers_see_the_question_without_answers(chromium: Chromium, world: Wor
     async def look(page: Page) -> None:
         panel = page.get_by_role("region", name="Claude Code")
         await expect(panel).to_contain_text(QUESTION)
-        await expect(panel.get_by_role("button")).to_have_count(0)
+        await expect(panel.get_by_role("group").get_by_role("button")).to_have_count(0)
+        await expect(panel.get_by_role("button", name="Release ticket")).to_have_count(0)
 
     use(chromium, vera, agent.page, look)
 
@@ -459,7 +506,7 @@ def test_agents_page_lists_running_and_ended_sessions(chromium: Chromium, world:
         await expect(running).to_have_count(2)
         agent.ask(*CHOICES)
         waiting = running.filter(has_text="Cart total shows NaN")
-        await expect(waiting).to_contain_text("Waiting for an answer")
+        await expect(waiting).to_contain_text("Waiting · last seen")
         await expect(waiting.get_by_role("link", name="Answer question")).to_have_attribute("href", agent.page)
         other.report(plan=PLAN)
         other.finish()

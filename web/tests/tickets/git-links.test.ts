@@ -1,5 +1,11 @@
 import { expect, test } from 'vitest';
-import { describeGitEvent, describeGitLink } from '../../src/app/tickets/git/git-links';
+import type { GitLink } from '../../generated/api';
+import {
+  describeGitEvent,
+  describeGitLink,
+  findGitLink,
+  nameOutcome,
+} from '../../src/app/tickets/git/git-links';
 
 test('a link says what it is, its state and its checks', () => {
   expect(describeGitLink({ kind: 'pull_request', state: 'open', checks: 'failing' })).toBe(
@@ -14,6 +20,19 @@ test('a link says what it is, its state and its checks', () => {
   expect(describeGitLink({ kind: 'commit', state: 'merged', checks: null })).toBe(
     'commit, in the default branch',
   );
+});
+
+test('what an agent reports is found among the links of git hooks', () => {
+  const links = [{ url: 'https://git.example/pull/7', title: 'Keep the cart' }] as GitLink[];
+  expect(findGitLink(links, 'https://git.example/pull/7/')?.title).toBe('Keep the cart');
+  expect(findGitLink(links, 'https://git.example/pull/71')).toBeUndefined();
+});
+
+test('a pull request shows its checks while it is open, then how it ended', () => {
+  expect(nameOutcome({ state: 'open', checks: 'passing' })?.label).toBe('Checks pass');
+  expect(nameOutcome({ state: 'open', checks: 'failing' })?.tone).toBe('error');
+  expect(nameOutcome({ state: 'open', checks: null })).toBeNull();
+  expect(nameOutcome({ state: 'merged', checks: 'failing' })?.label).toBe('Merged');
 });
 
 test('events of git hooks are sentences', () => {

@@ -108,7 +108,7 @@ test.each([
   ['active', 6, 'Working · last seen 6 s ago'],
   ['active', 540, 'Stopped responding 9 min ago'],
   ['stale', 540, 'Stopped responding 9 min ago'],
-  ['awaiting_input', 540, 'Waiting for an answer · last seen 9 min ago'],
+  ['awaiting_input', 540, 'Waiting · last seen 9 min ago'],
   ['done', 120, 'Finished 2 min ago'],
 ] as const)('describeState %s', (state, seconds, text) => {
   expect(describeState({ state, last_seen: at(seconds), question: ask('question') }, NOW)).toBe(text);

@@ -12,6 +12,29 @@ export function describeGitLink({ kind, state, checks }: Pick<GitLink, 'kind' | 
   return [KINDS[kind], describeState(kind, state), checks && CHECKS[checks]].filter(Boolean).join(', ');
 }
 
+/** Find what git hooks say about an address that an agent reported. */
+export function findGitLink(links: GitLink[], url: string): GitLink | undefined {
+  const trim = (address: string) => address.replace(/\/+$/, '');
+  return links.find((each) => trim(each.url) === trim(url));
+}
+
+/** What is worth a chip about a pull request: its checks while it is open, then how it ended. */
+export function nameOutcome({ state, checks }: Pick<GitLink, 'state' | 'checks'>): Outcome | null {
+  if (state !== null && state !== 'open')
+    return { label: state === 'merged' ? 'Merged' : 'Closed', tone: 'neutral' };
+  return checks ? OUTCOMES[checks] : null;
+}
+
+interface Outcome {
+  label: string;
+  tone: 'ok' | 'error' | 'warn' | 'neutral';
+}
+const OUTCOMES: Record<NonNullable<GitLink['checks']>, Outcome> = {
+  passing: { label: 'Checks pass', tone: 'ok' },
+  failing: { label: 'Checks fail', tone: 'error' },
+  pending: { label: 'Checks run', tone: 'warn' },
+};
+
 function describeState(kind: GitLink['kind'], state: GitLink['state']): string | null {
   if (kind === 'branch') return state === 'closed' ? 'deleted' : null;
   return kind === 'commit' && state ? 'in the default branch' : state;

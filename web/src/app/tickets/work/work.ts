@@ -29,7 +29,7 @@ export function formatSince(at: string, now: number): string {
 type Signs = Pick<Session, 'state' | 'last_seen' | 'question'>;
 
 const WAITS = {
-  question: 'Waiting for an answer',
+  question: 'Waiting',
   plan: 'Plan needs approval',
   done: 'Work needs acceptance',
 };
@@ -51,7 +51,7 @@ export function isSilent(session: Signs, now: number): boolean {
   );
 }
 
-/** Describe what a session does now and its last sign of life: "Waiting for an answer · last seen 6 s ago". */
+/** Describe what a session does now and its last sign of life: "Waiting · last seen 6 s ago". */
 export function describeState(session: Signs, now: number): string {
   const seen = session.last_seen === null ? '' : formatSince(session.last_seen, now);
   if (isSilent(session, now)) return `Stopped responding ${seen}`;
