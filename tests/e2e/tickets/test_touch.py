@@ -3,12 +3,23 @@
 from collections.abc import Awaitable, Callable
 
 import pytest
-from playwright.async_api import Page, expect
+from playwright.async_api import Locator, Page, expect
 
-from tests.e2e.support.app import LOOKS, PHONE, find_still_box, use
+from tests.e2e.support.app import (
+    LOOKS,
+    PHONE,
+    Looks,
+    Scheme,
+    assert_accessible,
+    assert_fits,
+    expect_value,
+    find_still_box,
+    use,
+)
 from tests.e2e.support.browser import Chromium
 from tests.e2e.support.touch import Touch
 from tests.e2e.tickets.test_board import expect_titles, seed, titles
+from tests.e2e.work.test_agents_at_work import CHOICES, Agent
 from tests.support.server import World, ok
 
 MANY = 20
@@ -92,3 +103,72 @@ def test_column_is_reordered_by_touch(windowed: Chromium, world: World) -> None:
     on_a_phone(windowed, world, f"/companies/{world.company}/projects?project={world.project}", drag)
     names = [each["name"] for each in ok(world.api.get(f"/projects/{world.project}/columns"))["items"]]
     assert names == ["Done", "To do", "In progress"]
+
+
+KEYBOARD = 300  # pixels
+# A phone's keyboard that covers the page, as in Safari. No test browser has one.
+COVER = """
+const view = window.visualViewport;
+const height = Object.getOwnPropertyDescriptor(VisualViewport.prototype, 'height').get;
+let covered = 0;
+Object.defineProperty(view, 'height', { get: () => height.call(view) - covered });
+window.showKeyboard = (pixels) => { covered = pixels; view.dispatchEvent(new Event('resize')); };
+"""
+
+
+async def read_box(locator: Locator) -> tuple[float, float]:
+    """The top and the bottom of an element."""
+    box = await find_still_box(locator)
+    return box["y"], box["y"] + box["height"]
+
+
+@pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.long)])
+def test_comment_field_stays_above_the_tabs_and_the_keyboard(windowed: Chromium, world: World, scheme: Scheme) -> None:
+    agent = Agent(world)
+    ok(world.api.patch(agent.page, json={"description": "A long story.\n\n" * 40}))
+    agent.ask(*CHOICES)
+
+    async def look(page: Page) -> None:
+        await page.add_init_script(COVER)
+        await page.reload()
+        composer, tabs = page.locator(".composer"), page.get_by_role("navigation", name="Tabs")
+        field = page.get_by_label("New comment", exact=True)
+        await expect(field).to_be_in_viewport(ratio=1)
+        await expect(tabs).to_be_in_viewport(ratio=1)
+        assert (await read_box(composer))[1] <= (await read_box(tabs))[0]
+        top, bottom = await read_box(field)
+        assert bottom - top >= 44
+        attach = await find_still_box(page.locator(".composer").get_by_role("button", name="Attach file"))
+        assert min(attach["width"], attach["height"]) >= 44
+        # what a question asks can be answered beside it
+        choice = page.get_by_role("button", name=CHOICES[1])
+        await choice.scroll_into_view_if_needed()
+        assert (await read_box(choice))[1] <= (await read_box(composer))[0]
+        await assert_accessible(page)
+        await assert_fits(page)
+        # the end of the page is above it
+        await page.locator("main").evaluate("(main) => main.scrollTo(0, main.scrollHeight)")
+        activity = page.get_by_role("region", name="Activity")
+        assert (await read_box(activity))[1] <= (await read_box(composer))[0]
+        # with the keyboard as well, wherever the page is
+        await field.tap()
+        send = page.get_by_role("button", name="Add comment")
+        await expect(send).to_be_visible()
+        await page.evaluate("(pixels) => showKeyboard(pixels)", KEYBOARD)
+        await expect_value(lambda: measure_end(composer), PHONE["height"] - KEYBOARD)
+        await page.locator("main").evaluate("(main) => main.scrollTo(0, main.scrollHeight)")
+        assert (await read_box(activity))[1] <= (await read_box(composer))[0]
+        await field.fill("Same here")
+        assert (await find_still_box(send))["height"] >= 44
+        await page.locator("main").evaluate("(main) => main.scrollTo(0, 0)")
+        await expect_value(lambda: measure_end(composer), PHONE["height"] - KEYBOARD)
+        await send.tap()
+        await expect(page.get_by_role("article", name="Comment by Ann")).to_be_attached()
+        await page.evaluate("() => showKeyboard(0)")
+        await expect_value(lambda: measure_end(composer), (await read_box(tabs))[0])
+
+    async def measure_end(composer: Locator) -> float:
+        return (await read_box(composer))[1]
+
+    looks = Looks(PHONE, scheme)
+    use(windowed, world.owner, agent.page, look, looks, has_touch=True, is_mobile=True)
