@@ -1,13 +1,14 @@
 """Verifications on the ticket's page: before and after, side by side (docs/use/verifications.md)."""
 
 import asyncio
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.async_api import Page, expect
 
-from tests.e2e.support.app import EVERY, Looks, assert_accessible, assert_fits, expect_value, use
+from tests.e2e.support.app import EVERY, Looks, assert_accessible, assert_fits, expect_clipboard, expect_value, use
 from tests.e2e.support.browser import Chromium
 from tests.e2e.support.captures import HEIGHT, WIDTH, capture_on
 from tests.support.pictures import png
@@ -54,6 +55,31 @@ def test_before_and_after_are_side_by_side(chromium: Chromium, world: World, loo
         await expect(page.get_by_role("dialog")).to_contain_text("reproduced.png")
 
     use(chromium, world.owner, f"/tickets/{ticket}", watch, looks)
+
+
+def test_command_that_verifies_again_is_copied(chromium: Chromium, world: World) -> None:
+    ticket = world.ticket("Gift card fails")
+    run = {"commit": "abcdef12", "base_url": "http://localhost:3000", "verdict": "gone", "rounds": 3}
+    ok(world.api.post(f"/tickets/{ticket['id']}/verifications", json=run))
+    command = f"ticketbox verify {ticket['key']} --base-url http://localhost:3000"
+
+    async def copy(page: Page) -> None:
+        region = page.get_by_role("region", name="Verifications")
+        await expect(region.locator("header")).to_contain_text("Gone in 3 of 3 rounds")
+        after = page.get_by_role("article", name="After")
+        await expect(after).to_have_text(re.compile(r"Gone\s*After ·\s*Commit\s*abcdef1\s*3 rounds"))
+        await expect(region.get_by_text(command)).to_have_count(0)
+        again = region.get_by_role("button", name="Verify again")
+        await again.click()
+        await expect(region.get_by_text(command)).to_be_visible()
+        await assert_accessible(page)
+        await region.get_by_role("button", name="Copy command").click()
+        await expect_clipboard(page, command)
+        await again.click()
+        await expect(region.get_by_text(command)).to_have_count(0)
+
+    permissions = ["clipboard-read", "clipboard-write"]
+    use(chromium, world.owner, f"/tickets/{ticket['id']}", copy, permissions=permissions)
 
 
 def test_pictures_show_the_same_part_around_what_is_marked(chromium: Chromium, world: World) -> None:

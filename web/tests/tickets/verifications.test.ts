@@ -1,6 +1,11 @@
 import { expect, test } from 'vitest';
 import type { Verdict, Verification } from '../../generated/api';
-import { chooseSides, describeVerification } from '../../src/app/tickets/work/verifications';
+import {
+  chooseSides,
+  describeVerification,
+  describeRounds,
+  writeCommand,
+} from '../../src/app/tickets/work/verifications';
 
 function run(id: string, verdict: Verdict): Verification {
   return { id, verdict } as Verification;
@@ -21,6 +26,20 @@ test('a run before the newest reproduction is no result of a fix', () => {
 test('without a reproduction there is only the newest run', () => {
   expect(chooseSides([gone, flaky])).toEqual({ before: null, after: gone, rest: [flaky] });
   expect(chooseSides([])).toEqual({ before: null, after: null, rest: [] });
+});
+
+test('the heading says in how many rounds the verdict was the same', () => {
+  expect(describeRounds({ verdict: 'gone', rounds: 3 })).toBe(' in 3 of 3 rounds');
+  expect(describeRounds({ verdict: 'gone', rounds: 1 })).toBe('');
+  expect(describeRounds({ verdict: 'flaky', rounds: 3 })).toBe('');
+});
+
+test('the command runs where the last one ran, and quotes what a shell would change', () => {
+  const write = (base_url: string) => writeCommand('WEB-42', { base_url });
+  expect(write('http://localhost:3000')).toBe('ticketbox verify WEB-42 --base-url http://localhost:3000');
+  expect(write("http://a.example/?b='c'&d")).toBe(
+    "ticketbox verify WEB-42 --base-url 'http://a.example/?b=%27c%27&d'",
+  );
 });
 
 test('the history names verdict and commit', () => {

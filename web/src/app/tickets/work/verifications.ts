@@ -27,6 +27,18 @@ export function chooseSides(newestFirst: Verification[]): Sides {
   return { before, after, rest: newestFirst.filter((each) => each !== before && each !== after) };
 }
 
+/** In how many rounds the verdict was the same: " in 3 of 3 rounds". Empty for one round, and if they differed. */
+export function describeRounds({ verdict, rounds }: Pick<Verification, 'verdict' | 'rounds'>): string {
+  return rounds === 1 || verdict === 'flaky' ? '' : ` in ${rounds} of ${rounds} rounds`;
+}
+
+/** The command that runs a ticket's reproduction again where it ran last. */
+export function writeCommand(key: string, { base_url }: Pick<Verification, 'base_url'>): string {
+  const isPlain = /^[\w@%+=:,./-]+$/.test(base_url);
+  const address = isPlain ? base_url : `'${base_url.replaceAll("'", '%27')}'`;
+  return `ticketbox verify ${key} --base-url ${address}`;
+}
+
 /** Shorten a commit's hash, as git does. */
 export function shortenCommit(commit: string): string {
   return commit.slice(0, 7);
