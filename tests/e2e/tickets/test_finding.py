@@ -9,6 +9,7 @@ from playwright.async_api import Locator, Page, Route, expect
 from tests.docs.pages import ROOT, table, words
 from tests.e2e.support.app import EVERY, Looks, assert_accessible, assert_fits, use
 from tests.e2e.support.browser import Chromium
+from tests.e2e.support.captures import capture_on, line
 from tests.e2e.support.webapp import open_as
 from tests.support.operation_cases import make_capture
 from tests.support.server import World, ok
@@ -61,6 +62,31 @@ def test_the_palette_finds_tickets_projects_and_commands(chromium: Chromium, wor
         await expect(page).to_have_url(f"{world.box.url}/projects/{world.project}/archive")
 
     use(chromium, world.owner, f"/projects/{world.project}", find, looks)
+
+
+def test_palette_finds_messages_in_captures(chromium: Chromium, world: World) -> None:
+    world.ticket("The price is missing")
+    capture = capture_on(
+        world, console=[line(1, "error", "first line"), line(2, "error", "price missing for sku GIFT-50")]
+    )
+
+    async def find(page: Page) -> None:
+        await ask(page, "missing")
+        captures = page.get_by_role("group", name="In captures")
+        message = captures.get_by_role("option", name="price missing for sku GIFT-50")
+        await expect(message).to_contain_text(ok(world.api.get(f"/tickets/{capture['id']}"))["key"])
+        await expect(message.locator("mark")).to_have_text("missing")
+        tickets = page.get_by_role("group", name="Tickets").get_by_role("option")
+        await expect(tickets).to_have_text([re.compile("The price is missing")])
+        await expect(page.get_by_role("option", selected=True)).to_contain_text("The price is missing")
+        await message.hover()
+        await expect(page.get_by_role("dialog").locator(".preview")).to_contain_text("Cart")
+        await assert_accessible(page)
+        await page.keyboard.press("Enter")
+        await expect(page).to_have_url(f"{world.box.url}/tickets/{capture['id']}/console")
+        await expect(page.get_by_role("tab", name="Console", selected=True)).to_be_visible()
+
+    use(chromium, world.owner, f"/projects/{world.project}", find)
 
 
 @pytest.mark.long

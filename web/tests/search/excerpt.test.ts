@@ -2,7 +2,7 @@ import { expect, test, vi } from 'vitest';
 import type { Excerpt } from '../../generated/api';
 
 vi.stubGlobal('location', new URL('https://tickets.example/search'));
-const { plainExcerpt } = await import('../../src/app/search/excerpt');
+const { cutToLine, plainExcerpt } = await import('../../src/app/search/excerpt');
 
 /** An excerpt whose matches are in square brackets of the form ⟦match⟧. */
 function excerpt(field: string, text: string): Excerpt {
@@ -24,6 +24,16 @@ test.each([
   ['⟦found⟧ before [a link](https://example.org/pa…', '⟦found⟧ before a link'],
 ])('%s', (source, expected) => {
   expect(plain('description', source)).toBe(expected);
+});
+
+test.each([
+  ['price missing for sku ⟦GIFT⟧-50', 'price missing for sku ⟦GIFT⟧-50'],
+  ['another line\n  the ⟦cart⟧ failed\nand one more', 'the ⟦cart⟧ failed'],
+  ['⟦cart⟧ and ⟦basket⟧\n⟦cart⟧', '⟦cart⟧ and ⟦basket⟧'],
+  ['…a long line that nobody could read before the ⟦cart⟧ failed', '…could read before the ⟦cart⟧ failed'],
+])('of a passage, one line shows the match: %s', (passage, expected) => {
+  const pieces = cutToLine(excerpt('console', passage).parts);
+  expect(pieces.map(({ text, match }) => (match ? `⟦${text}⟧` : text)).join('')).toBe(expected);
 });
 
 test('a match in the address of a link keeps the source', () => {

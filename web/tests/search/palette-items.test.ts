@@ -44,6 +44,28 @@ test('a text becomes the title of a new ticket', () => {
   expect([overlay.open, overlay.title]).toEqual([null, '']);
 });
 
+test('what is only in captures is one item for each message', () => {
+  const findIn = (id: string, field: string, text: string, title: Hit['highlights']['title'] = []) =>
+    hit(id, {
+      highlights: { title, excerpt: { field, parts: [{ text, match: true }] } },
+    });
+  const items = toTicketItems('gift', [
+    findIn('t-aaaaaa', 'console', 'gift', [{ text: 'gift', match: true }]),
+    findIn('t-bbbbbb', 'console', 'gift'),
+    findIn('t-cccccc', 'console', 'gift'),
+    findIn('t-dddddd', 'errors', 'gift'),
+    findIn('t-eeeeee', 'comments', 'gift'),
+  ]);
+  expect(items.map(({ group, label, hint }) => [group, label, hint])).toEqual([
+    ['Tickets', 'Title of t-aaaaaa', undefined],
+    ['Tickets', 'Title of t-eeeeee', undefined],
+    ['In captures', 'gift', '2 tickets'],
+    ['In captures', 'gift', 'WEB-1'],
+    ['In captures', 'All results for “gift”', undefined],
+  ]);
+  expect(items.slice(2, 4).map(address)).toEqual(['/search?q=gift', '/tickets/t-dddddd/errors']);
+});
+
 describe('tickets', () => {
   test('results are followed by a link to all results', () => {
     const items = toTicketItems('Cart & basket', [hit('t-aaaaaa'), hit('t-bbbbbb')]);

@@ -17,6 +17,27 @@ export function plainExcerpt({ field, parts }: Excerpt): Piece[] {
   return countMatches(pieces) === countMatches(parts) ? pieces : parts;
 }
 
+const MAX_BEFORE = 24; // characters: more of them would leave no room for the match in one line
+
+/** The line of a passage that has the first match, cut before it if it would begin far from it. */
+export function cutToLine(parts: Piece[]): Piece[] {
+  const first = parts.findIndex(({ match }) => match);
+  const before = parts
+    .slice(0, first)
+    .map(({ text }) => text)
+    .join('');
+  const start = before.slice(before.lastIndexOf('\n') + 1).trimStart();
+  const after: Piece[] = [];
+  for (const piece of parts.slice(first)) {
+    const [line] = piece.text.split('\n', 1);
+    if (line) after.push({ text: line, match: piece.match });
+    if (line !== piece.text) break;
+  }
+  if (!start) return after;
+  const words = start.length > MAX_BEFORE ? `…${start.slice(-MAX_BEFORE).replace(/^\S*\s(?=.)/, '')}` : start;
+  return [{ text: words, match: false }, ...after];
+}
+
 function countMatches(pieces: Piece[]): number {
   return pieces.filter(({ match }) => match).length;
 }

@@ -1,11 +1,13 @@
 import ArrowRight from '@lucide/svelte/icons/arrow-right';
 import CircleDot from '@lucide/svelte/icons/circle-dot';
+import CircleX from '@lucide/svelte/icons/circle-x';
 import Command from '@lucide/svelte/icons/command';
 import CornerDownLeft from '@lucide/svelte/icons/corner-down-left';
 import Filter from '@lucide/svelte/icons/list-filter';
 import Plus from '@lucide/svelte/icons/plus';
 import SearchIcon from '@lucide/svelte/icons/search';
 import SquareKanban from '@lucide/svelte/icons/square-kanban';
+import Terminal from '@lucide/svelte/icons/terminal';
 import type { Component } from 'svelte';
 import type { Hit, Piece, Project } from '../../../../generated/api';
 import { overlay } from '../../core/overlay.svelte';
@@ -13,8 +15,9 @@ import { router } from '../../core/navigation/router.svelte';
 import { nameKeys, type Shortcut } from '../../core/shortcuts.svelte';
 import { workspace } from '../../core/workspace.svelte';
 import type { Completion } from '../completion';
+import { cutToLine } from '../excerpt';
 
-export const GROUPS = ['Filters', 'Tickets', 'Projects', 'Commands'] as const;
+export const GROUPS = ['Filters', 'Tickets', 'In captures', 'Projects', 'Commands'] as const;
 const TICKET_ID = /^(t-?[0-9a-z]{6,12}|[0-9a-z]{2,5}-[1-9][0-9]{0,8})$/i;
 
 /** An item of the palette: completes the query, or closes the palette and runs. */
@@ -24,6 +27,8 @@ export type PaletteItem = {
   label: string;
   icon: Component<{ size?: number }>;
   ticket?: Hit;
+  /** The newest ticket whose capture has the label. */
+  capturedOn?: Hit;
   project?: Project;
   /** The label with its matches. */
   pieces?: Piece[];
@@ -38,14 +43,27 @@ export function toFilterItem(completion: Completion): PaletteItem {
   return { key: `filter ${label}`, group: 'Filters', label, icon: Filter, hint, completion };
 }
 
-/** The items for tickets: the ticket whose ID is the query, the results, and a link to all results. */
+/** What a search finds in captures, by the name of the excerpt's field, which is also a tab of the ticket. */
+const STREAMS = new Map<string | undefined, Component<{ size?: number }>>([
+  ['errors', CircleX],
+  ['console', Terminal],
+]);
+
+/**
+ * The items for tickets: the ticket whose ID is the query, the results, what was found only in captures, and a link to
+ * all results.
+ */
 export function toTicketItems(query: string, results: Hit[]): PaletteItem[] {
   const id = query.toLowerCase();
   const isId = TICKET_ID.test(id) && !results.some((each) => each.id === id || each.key.toLowerCase() === id);
+  const isCaptured = ({ highlights }: Hit) =>
+    highlights.title.length === 0 && STREAMS.has(highlights.excerpt?.field);
+  const captures = toCaptureItems(query, results.filter(isCaptured));
   return [
     ...(isId ? [toIdItem(id)] : []),
-    ...results.map(toTicketItem),
-    ...(results.length > 0 ? [toAllResultsItem(query)] : []),
+    ...results.filter((each) => !isCaptured(each)).map(toTicketItem),
+    ...captures,
+    ...(results.length > 0 ? [toAllResultsItem(query, captures.length > 0 ? 'In captures' : 'Tickets')] : []),
   ];
 }
 
@@ -74,10 +92,38 @@ function toTicketItem(ticket: Hit): PaletteItem {
   };
 }
 
-function toAllResultsItem(query: string): PaletteItem {
+/** One item for each message; several tickets can have the same one. */
+function toCaptureItems(query: string, results: Hit[]): PaletteItem[] {
+  const found = new Map<string, { pieces: Piece[]; field: string; tickets: Hit[] }>();
+  for (const ticket of results) {
+    const { field, parts } = ticket.highlights.excerpt!;
+    const pieces = cutToLine(parts);
+    const key = `${field} ${pieces.map(({ text }) => text).join('')}`;
+    const same = found.get(key);
+    if (same) same.tickets.push(ticket);
+    else found.set(key, { pieces, field, tickets: [ticket] });
+  }
+  return [...found].map(([key, { pieces, field, tickets }]) => ({
+    key,
+    group: 'In captures',
+    label: pieces.map(({ text }) => text).join(''),
+    icon: STREAMS.get(field)!,
+    capturedOn: tickets[0]!,
+    pieces,
+    hint: tickets.length === 1 ? tickets[0]!.key : `${tickets.length} tickets`,
+    run: () =>
+      router.go(
+        tickets.length === 1
+          ? `/tickets/${tickets[0]!.id}/${field}`
+          : `/search?q=${encodeURIComponent(query)}`,
+      ),
+  }));
+}
+
+function toAllResultsItem(query: string, group: PaletteItem['group']): PaletteItem {
   return {
     key: 'everything',
-    group: 'Tickets',
+    group,
     label: `All results for “${query}”`,
     icon: SearchIcon,
     faded: true,
