@@ -2,6 +2,7 @@
 
 import asyncio
 import io
+import re
 from typing import Any
 
 import pytest
@@ -342,3 +343,35 @@ def test_two_fingers_zoom_and_one_draws(chromium: Chromium, world: World) -> Non
     looks = LOOKS["phone"]
     assert looks.size == PHONE
     use(chromium, world.owner, f"/tickets/{ticket['id']}", touch, looks, has_touch=True, is_mobile=True)
+
+
+READ_PICTURE = """(image) => {
+  if (!image.complete || !image.naturalWidth) return null;
+  const canvas = Object.assign(document.createElement('canvas'), {width: 64, height: 20});
+  canvas.getContext('2d').drawImage(image, 0, 0, 64, 20);
+  return canvas.toDataURL();
+}"""
+
+
+def test_card_shows_the_part_that_is_marked_now(chromium: Chromium, world: World) -> None:
+    """Browsers keep a card's picture permanently, so its address changes with the marks."""
+    ticket = capture_on(world)
+    asset = asset_of(world, ticket)
+
+    def mark(x: float, y: float) -> None:
+        geometry = {"x": x, "y": y, "width": 40, "height": 40}
+        body = {"annotations": [{"kind": "rectangle", "geometry": geometry}]}
+        ok(world.api.put(f"/assets/{asset}/annotations", json=body))
+
+    async def look(page: Page) -> None:
+        picture = page.locator(".card img")
+        seen: list[str | None] = [None]
+        for x, y in ((0, 0), (WIDTH / 2, HEIGHT / 2), (WIDTH - 50, HEIGHT - 50)):
+            async with asyncio.timeout(30):
+                while (drawn := await picture.evaluate(READ_PICTURE)) in seen:
+                    await asyncio.sleep(0.02)
+            seen.append(drawn)
+            await asyncio.to_thread(mark, x, y)
+        await expect(picture).to_have_attribute("src", re.compile(r"version=4$"))
+
+    use(chromium, world.owner, f"/projects/{world.project}", look)

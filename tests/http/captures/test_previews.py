@@ -1,6 +1,7 @@
 """The screenshot that comes with get_ticket: small, made once, and gone when its original is burnt."""
 
 import base64
+import hashlib
 import random
 from io import BytesIO
 from typing import Any
@@ -127,6 +128,17 @@ def test_thumbnail_shows_what_is_marked_and_is_kept_until_the_marks_change(world
     assert list_stored_previews(world, asset) == []
     burnt = Image.open(BytesIO(get_thumbnail(world, ticket).content)).convert("L")
     assert burnt.getpixel((320, 102)) == 0
+
+
+def test_thumbnail_that_an_earlier_version_cropped_is_drawn_again(world: World) -> None:
+    ticket = create_capture(world)["ticket_id"]
+    get_thumbnail(world, ticket)
+    screenshot = ok(world.api.get(f"/tickets/{ticket}"))["capture"]["screenshot"]
+    ((blob, _),) = list_stored_previews(world, screenshot["id"])
+    earlier = hashlib.sha256(b"2" + screenshot["sha256"].encode() + b"[]").digest()
+    update_row(world.box.db, "UPDATE preview SET made_of = ? WHERE blob_id = ?", earlier, blob)
+    update_row(world.box.db, "UPDATE blob SET data = ? WHERE id = ?", png(8, 8), blob)
+    assert Image.open(BytesIO(get_thumbnail(world, ticket).content)).size == (640, 204)
 
 
 def test_file_that_is_no_image_has_no_thumbnail(world: World) -> None:

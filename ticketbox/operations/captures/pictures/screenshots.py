@@ -9,7 +9,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from ticketbox.domain.captures.images import drawing, processing
+from ticketbox.domain.captures.images import drawing, processing, thumbnail
 from ticketbox.domain.captures.images.annotations import Annotation
 from ticketbox.domain.captures.records import Asset
 from ticketbox.domain.core.access.policy import Actor
@@ -150,7 +150,8 @@ def _load_screenshot(
     """Load a stored image, or its preview for the purpose that it is wanted for."""
     blob, asset = assets.load_asset(tx, key)
     marks = assets.list_annotations(tx, key) if annotated else []
-    made_of = hashlib.sha256(b"%d" % drawing.VERSION + asset.sha256.encode() + msgspec.json.encode(marks)).digest()
+    versions = b"%d.%d." % (drawing.VERSION, thumbnail.VERSION)
+    made_of = hashlib.sha256(versions + asset.sha256.encode() + msgspec.json.encode(marks)).digest()
     wanted = purpose(asset)
     preview = None if wanted is None else previews.find_preview(tx, key, wanted, made_of)
     if preview is not None:
