@@ -238,10 +238,14 @@ async def hash_new_password(services: Services, actor: Actor, args: ChangePasswo
     example={"current_password": "correct horse battery", "new_password": "a better one, longer"},
 )  # fmt: skip
 def change_password(tx: Write, actor: Actor, args: ChangePassword, password_hash: str) -> None:
-    """Change the caller's password, and end all other sessions of the account."""
+    """Change the caller's password, and end all other sessions of the account.
+
+    A new email address that wasn't confirmed yet is no longer pending.
+    """
     users.set_password(tx, actor.user, password_hash)
     credentials.revoke_sessions(tx, actor.user, but=actor.credential)
     credentials.confirm_session(tx, actor.credential)
     devices.forget_devices(tx, actor.user, but=tx.origin.device_hash)
+    address_changes.end_address_change(tx, actor.user)
     record_account_change(tx, actor, SecurityAction.PASSWORD_CHANGE, "account.password_changed")
     queue_notice(tx, actor.user, NoticeKind.PASSWORD_CHANGED, actor.email)

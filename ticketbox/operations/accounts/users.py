@@ -23,6 +23,7 @@ from ticketbox.operations.core.registry import operation
 from ticketbox.operations.core.services import Services
 from ticketbox.store.accounts import (
     actors,
+    address_changes,
     credentials,
     devices,
     identities,
@@ -112,11 +113,12 @@ class SetPassword(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 
 @operation("set_password", scope=Access.OPERATOR, budget=Budget.NONE, prepare=hash_new_password)
 def set_password(tx: Write, actor: Actor, args: SetPassword, hash_: PasswordHash) -> User:
-    """Set an account's password, and end its sessions."""
+    """Set an account's password, and end its sessions and its request for another address."""
     account = find_account(tx, args.user)
     users.set_password(tx, account.key, hash_.value)
     credentials.revoke_sessions(tx, account.key)
     devices.forget_devices(tx, account.key)
+    address_changes.end_address_change(tx, account.key)
     person = actors.load_user_as_actor(tx, account.key, Via.CLI)
     record_account_change(tx, person, SecurityAction.PASSWORD_CHANGE, "account.password_changed")
     return account.user
@@ -141,6 +143,7 @@ def disable_user(tx: Write, actor: Actor, args: DisableUser) -> User:
         record_account_change(tx, person, SecurityAction.ACCOUNT_DISABLE, "account.disabled")
     if not args.enable:
         credentials.revoke_sessions(tx, account.key)
+        address_changes.end_address_change(tx, account.key)
     return account.user
 
 
