@@ -54,5 +54,6 @@ def limit_bad_credentials(limiter: RateLimiter, problem: Problem, context: Reque
         key, per_minute = ("ended-credential", context.secret_hash), ENDED_CREDENTIALS_PER_MINUTE
     level = context.level = limiter.consume(key, "bad-credentials", per_minute)
     if level.retry_after:
-        return RateLimited(level.retry_after, "too many bad credentials from this address")
+        problem = RateLimited(level.retry_after, "too many bad credentials from this address")
+        context.refusal = problem.code
     return problem

@@ -120,7 +120,7 @@ class _ServerState(Collector):
         """Read the current values."""
         limiter = self._services.limiter
         yield _build_counter(
-            "ticketbox_bucket_refusals", "Calls refused by an empty bucket, by its name.", "bucket", limiter.refusals
+            "ticketbox_bucket_refusals", "Calls over a rate limit, by its name.", "bucket", limiter.refusals
         )
         yield GaugeMetricFamily("ticketbox_buckets", "Buckets in memory.", len(limiter))
         yield GaugeMetricFamily(

@@ -93,12 +93,10 @@ def _build_endpoint(operation: Operation, dispatcher: Dispatcher, site: Site) ->
             allow_compression(scope)
         if operation.body is Body.MULTIPART:
             actor = await dispatcher.admit(operation, context)
-            if operation.guard is not None:
-                await operation.guard(dispatcher.services, scope["path_params"], context)
+            await dispatcher.guard(operation, scope["path_params"], context)
             async with dispatcher.services.uploads.hold((actor.user, actor.credential or context.network)):
                 return await run(scope, receive)
-        if operation.guard is not None:
-            await operation.guard(dispatcher.services, scope["path_params"], context)
+        await dispatcher.guard(operation, scope["path_params"], context)
         return await run(scope, receive)
 
     async def run(scope: Scope, receive: Receive) -> Answer | EventStream:

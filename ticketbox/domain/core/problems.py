@@ -237,13 +237,17 @@ class UnsupportedMediaType(Problem):
 
 
 class RateLimited(Problem):
-    """A budget is exhausted; `retry_after` is whole seconds, rounded up."""
+    """A budget is exhausted; `retry_after` is whole seconds, rounded up.
+
+    `limit` is the name under which the metrics count the refusal by a limit that isn't a bucket; buckets count theirs.
+    """
 
     status, code, title = 429, "rate_limited", "rate limited"
 
-    def __init__(self, retry_after: int, what: str) -> None:
+    def __init__(self, retry_after: int, what: str, limit: str | None = None) -> None:
         super().__init__(f"{what}; try again in {retry_after} s", retry_after=retry_after)
         self.retry_after = retry_after
+        self.limit = limit
 
 
 class Unavailable(Problem):

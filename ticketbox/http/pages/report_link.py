@@ -28,8 +28,6 @@ _FIELDS = ("title", "description", "name", "email")
 def build_routes(registry: Registry, dispatcher: Dispatcher) -> list[HTTPRouteHandler]:
     """Create the routes of both pages."""
     create_report = registry["create_report"]
-    guard = create_report.guard
-    assert guard is not None
 
     @get("/r/{secret:str}")
     async def show_page(request: Request[Any, Any, Any], secret: str) -> Answer:
@@ -58,7 +56,7 @@ def build_routes(registry: Registry, dispatcher: Dispatcher) -> list[HTTPRouteHa
         except NotFound:
             return render_page("report_gone.html", 404)
         try:
-            await guard(dispatcher.services, {"key": secret}, context)
+            await dispatcher.guard(create_report, {"key": secret}, context)
             async with dispatcher.services.uploads.hold((0, context.network)):
                 entered = await read_upload(create_report, scope, receive, dispatcher.services)
                 files = [each for each in entered.pop("attachments", []) if each["name"] or each["data"]]

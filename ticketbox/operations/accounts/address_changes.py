@@ -31,7 +31,7 @@ MAX_TAKEN_A_DAY = 3
 def request_address(tx: Write, actor: Actor, address: str) -> None:
     """Send a link to a new address. The answer is the same whether another account has it. Raises RateLimited."""
     if wait := address_changes.compute_retry_after(tx, actor.user):
-        raise RateLimited(wait, "too many new email addresses for this account")
+        raise RateLimited(wait, "too many new email addresses for this account", "addresses a day")
     key = address_changes.request_address_change(tx, actor.user, address)
     record_security_event(tx, actor, SecurityAction.ADDRESS_REQUEST, to=address)
     queue_notice(tx, actor.user, NoticeKind.CONFIRM_ADDRESS, address, new_address=address, key=key)
@@ -52,7 +52,7 @@ async def check_unconfirmed_address(services: Services, actor: Actor, address: s
     taken, account, refusals = await services.read(look_up, actor.share)
     if refusals >= MAX_TAKEN_A_DAY:
         log_security_event(SecurityAction.ADDRESS_CHANGE, Outcome.LIMITED, context.address, actor.user_id, Via.WEB, {})
-        raise RateLimited(DAY // 1000, "too many email addresses of other accounts")
+        raise RateLimited(DAY // 1000, "too many email addresses of other accounts", "taken addresses a day")
     if taken:
         report_refusal(services, context, SecurityAction.ADDRESS_CHANGE, account)
         raise Conflict("this email address can't be used")

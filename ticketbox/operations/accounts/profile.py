@@ -206,7 +206,7 @@ def _choose_mail(tx: Write, actor: Actor, wanted: bool | UnsetType, email: str |
         if not mails:
             raise Conflict("this server sends no email; its operator must set a mail server")
         if wait := email_addresses.compute_retry_after(tx, actor.user):
-            raise RateLimited(wait, "too many confirmation emails for this account")
+            raise RateLimited(wait, "too many confirmation emails for this account", "confirmation emails a day")
         email_addresses.request_confirmation(tx, actor.user, address)
 
 

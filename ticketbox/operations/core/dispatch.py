@@ -21,6 +21,7 @@ from ticketbox.domain.core.problems import (
     InvalidToken,
     NotFound,
     Problem,
+    RateLimited,
     Unauthorized,
 )
 from ticketbox.operations.core.context import RequestContext
@@ -79,8 +80,23 @@ class Dispatcher:
         try:
             return await self._run(operation, arguments, context, lax=lax)
         except Problem as problem:
-            context.refusal = problem.code
+            self._note_refusal(problem, context)
             raise
+
+    async def guard(self, operation: Operation, path: dict[str, Any], context: RequestContext) -> None:
+        """Refuse a call before its body is read, if the operation has a guard. Raises and notes as `dispatch` does."""
+        if operation.guard is None:
+            return
+        try:
+            await operation.guard(self.services, path, context)
+        except Problem as problem:
+            self._note_refusal(problem, context)
+            raise
+
+    def _note_refusal(self, problem: Problem, context: RequestContext) -> None:
+        context.refusal = problem.code
+        if isinstance(problem, RateLimited) and problem.limit is not None:
+            self.services.limiter.refusals[problem.limit] += 1
 
     async def _run(
         self,

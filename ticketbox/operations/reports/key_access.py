@@ -61,7 +61,9 @@ def find_key(tx: Read, text: str) -> AddressedKey:
 def require_day(key: AddressedKey, ceiling: int, now: int) -> None:
     """Refuse a key that has had its reports of the day, with the seconds until the next. Raises RateLimited."""
     if key.today >= min(key.per_day, ceiling):
-        raise RateLimited((DAY - now % DAY + 999) // 1000, "no more reports are accepted here today")
+        raise RateLimited(
+            (DAY - now % DAY + 999) // 1000, "no more reports are accepted here today", "reports of a key a day"
+        )
 
 
 def build_actor(key: AddressedKey) -> Actor:

@@ -87,7 +87,7 @@ def _take_app_code(tx: Write, user: int, code: str) -> bool:
         minutes = min(2 ** min(factor.failures - FREE_FAILURES, 10), MAX_WAIT_MINUTES)
         wait = factor.failed_at + minutes * MINUTE - tx.now
         if wait > 0:
-            raise RateLimited(-(-wait // 1000), TOO_MANY)
+            raise RateLimited(-(-wait // 1000), TOO_MANY, "wrong codes in a row")
     step = totp.find_step(factor.secret, code, tx.now, factor.last_step)
     if step is None:
         second_factors.record_wrong_code(tx, user)
