@@ -136,6 +136,8 @@ def test_limits_page_matches_the_code() -> None:
         "links of the operator to sign in, from an address": f"{bucket_limit(sessions, 'sign-in-link')} a minute",
         "attempts to set up, from an address": f"{bucket_limit(setup.check_key_and_hash_password, 'set-up')} a minute",
         "invitation links tried, from an address": f"{bucket_limit(invitations, 'invitation')} a minute",
+        "new accounts by invitations of a person, with an address that has an account":
+            f"{invitations.MAX_TAKEN_A_DAY} a day; then no new ones for a day",
     }  # fmt: skip
     bounds = msgspec.json.schema(Limit)
     (default,) = {

@@ -18,6 +18,7 @@ class SecurityAction(StrEnum):
     PASSWORD_CHANGE = "password_change"  # noqa: S105 (a name)
     ADDRESS_REQUEST = "address_request"
     ADDRESS_CHANGE = "address_change"
+    INVITATION_ACCEPT = "invitation_accept"
     TOKEN_CREATE = "token_create"  # noqa: S105 (a name)
     TOKEN_REVOKE = "token_revoke"  # noqa: S105 (a name)
     ACCOUNT_DISABLE = "account_disable"
@@ -38,7 +39,8 @@ class SecurityAction(StrEnum):
 class Outcome(StrEnum):
     """Whether it was done.
 
-    `failed`: the password, the code or the passkey was wrong, or the new address is taken;
+    `failed`: the password, the code or the passkey was wrong, or the new address is taken, also that of somebody who
+    accepts an invitation of the account;
     `limited`: too many attempts, and nothing was checked.
     """
 

@@ -6,13 +6,15 @@ import msgspec
 from msgspec import Meta
 
 from ticketbox.domain.accounts import passwords, secrets
+from ticketbox.domain.accounts.security_events import Outcome, SecurityAction
 from ticketbox.domain.companies.records import Invitation
-from ticketbox.domain.core.access.policy import Actor, Kind
+from ticketbox.domain.core.access.policy import Actor, Kind, Via
 from ticketbox.domain.core.access.scopes import Access, Role, RoleName
 from ticketbox.domain.core.clock import DAY
 from ticketbox.domain.core.fairness.limits import Budget
-from ticketbox.domain.core.problems import Conflict, InvalidRequest, NotFound, Unauthorized
+from ticketbox.domain.core.problems import Conflict, InvalidRequest, NotFound, RateLimited, Unauthorized
 from ticketbox.operations.accounts.confirmation import CONFIRMATION_PROBLEMS, WithPassword, check_confirmation
+from ticketbox.operations.accounts.security_events import log_security_event
 from ticketbox.operations.accounts.sessions import SignedIn, renew_session, require_password_sign_in, start_session
 from ticketbox.operations.companies.members import ProjectIds, find_project_keys, require_may_grant
 from ticketbox.operations.core.content import WithSession
@@ -23,7 +25,7 @@ from ticketbox.operations.core.paging import Cursor, Limit, Page, build_page, de
 from ticketbox.operations.core.recording import record_company_event
 from ticketbox.operations.core.registry import operation
 from ticketbox.operations.core.services import Services
-from ticketbox.store.accounts import actors, credentials, users
+from ticketbox.store.accounts import actors, credentials, security_events, users
 from ticketbox.store.accounts.users import Account
 from ticketbox.store.companies import invitations, members
 from ticketbox.store.companies.invitations import OpenInvitation
@@ -31,6 +33,8 @@ from ticketbox.store.core import bylines
 from ticketbox.store.file.database import Read, Write
 
 LIFETIME = 14 * DAY
+MAX_TAKEN_A_DAY = 10
+TAKEN = "an account with this email address already exists: sign in, then open the link again"
 
 InvitationSecret = Annotated[Secret, Meta(description="The last part of the invitation's link.")]
 
@@ -174,14 +178,58 @@ class PreparedAcceptance(msgspec.Struct, frozen=True):
 async def prepare_acceptance(
     services: Services, actor: Actor, args: AcceptInvitation, context: RequestContext
 ) -> PreparedAcceptance:
-    """Hash a new account's password if the link is valid. Raises RateLimited and NotFound."""
+    """Hash a new account's password if the link is valid and the address free.
+
+    Raises RateLimited, NotFound, InvalidRequest and Conflict.
+    """
     services.limit(context.network, "invitation", 60, "too many attempts with invitation links")
-    await services.read(lambda tx: _find_invitation(tx, args.secret), (0, context.network))
+    offer = await services.read(lambda tx: _find_invitation(tx, args.secret), (0, context.network))
     hashed = None
     if args.password is not None and actor.kind is not Kind.SESSION:
         require_password_sign_in(services)
+        if args.email is not None:
+            await _require_free_address(services, offer, args.email.strip().lower(), context)
         hashed = await services.passwords.run((context.network,), passwords.hash_password, args.password)
     return PreparedAcceptance(hashed)
+
+
+async def _require_free_address(
+    services: Services, offer: OpenInvitation, address: str, context: RequestContext
+) -> None:
+    """Refuse an address that has an account. Raises Conflict and RateLimited, and InvalidRequest for another address.
+
+    The refusal says that the account exists, and everybody with an account can invite themselves. So it is reported to
+    the person who invited, whose invitations are refused like this a few times a day and then for every new account.
+    """
+    _require_invited_address(offer, address)
+
+    def count_refusals(tx: Read) -> tuple[Account, bool]:
+        inviter = users.find_account_by_id(tx, offer.invitation.created.user.id)
+        assert inviter is not None
+        refusals = security_events.count_refusals(tx, inviter.key, SecurityAction.INVITATION_ACCEPT, DAY)
+        return inviter, refusals >= MAX_TAKEN_A_DAY
+
+    def record_refusal(tx: Write) -> tuple[Account, bool]:
+        tx.origin = services.describe_origin(context)
+        inviter, limited = count_refusals(tx)
+        if not limited:
+            action = SecurityAction.INVITATION_ACCEPT
+            security_events.insert_security_event(tx, inviter.key, action, Outcome.FAILED, Via.WEB, {})
+        return inviter, limited
+
+    share = (0, context.network)
+    taken = await services.read(lambda tx: users.find_account_by_email(tx, address) is not None, share)
+    inviter, limited = await (
+        services.database.write(record_refusal) if taken else services.read(count_refusals, share)
+    )
+    if taken or limited:
+        outcome = Outcome.LIMITED if limited else Outcome.FAILED
+        action, user_id = SecurityAction.INVITATION_ACCEPT, inviter.user.id
+        log_security_event(action, outcome, context.address, user_id, Via.WEB, {})
+    if limited:
+        raise RateLimited(DAY // 1000, "too many new accounts with addresses of others", "invited addresses a day")
+    if taken:
+        raise Conflict(TAKEN)
 
 
 @operation(
@@ -198,8 +246,7 @@ def accept_invitation(
     """
     offer = _find_invitation(tx, args.secret)
     account = _find_or_create_account(tx, actor, args, acceptance)
-    if offer.invitation.email is not None and account.user.email.lower() != offer.invitation.email:
-        raise InvalidRequest("this invitation is for another email address")
+    _require_invited_address(offer, account.user.email.lower())
     if members.find_member(tx, offer.company, account.user.id) is not None:
         raise Conflict("you are already a member of this company")
     members.insert_member(tx, offer.company, account.key, offer.role, offer.projects, offer.invited_by)
@@ -222,8 +269,13 @@ def _find_or_create_account(tx: Write, actor: Actor, args: AcceptInvitation, acc
         raise Unauthorized("sign in, or send name, email and password to create an account")
     email = args.email.strip().lower()
     if users.find_account_by_email(tx, email) is not None:
-        raise Conflict("an account with this email address already exists: sign in, then open the link again")
+        raise Conflict(TAKEN)
     return users.insert_account(tx, email, args.name.strip(), acceptance.password_hash)
+
+
+def _require_invited_address(offer: OpenInvitation, address: str) -> None:
+    if offer.invitation.email is not None and address != offer.invitation.email:
+        raise InvalidRequest("this invitation is for another email address")
 
 
 def _find_invitation(tx: Read, secret: str) -> OpenInvitation:

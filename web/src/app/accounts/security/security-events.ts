@@ -7,6 +7,7 @@ const LABELS: Record<SecurityAction, string> = {
   password_change: 'Changed the password',
   address_request: 'Requested a new email address',
   address_change: 'Changed the email address',
+  invitation_accept: 'Invitation accepted',
   token_create: 'Created a token',
   token_revoke: 'Revoked a token',
   account_disable: 'Account disabled',
@@ -30,6 +31,7 @@ const REFUSALS: Partial<Record<SecurityAction, string>> = {
   second_factor_check: 'Wrong code',
   passkey_check: 'Passkey refused',
   password_change: 'Password not changed: wrong current password',
+  invitation_accept: 'Your invitation was tried with the address of an existing account',
 };
 
 /** What happened, in words; for an unknown action of a newer server, its name. */
