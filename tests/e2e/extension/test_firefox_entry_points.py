@@ -115,7 +115,7 @@ def capture_full_page(firefox: Firefox, options: str, world: World, address: str
     firefox.open_popup(page)
     every = f"[...({POPUP}?.document.querySelectorAll('button') ?? [])]"
     button = f"{every}.find((each) => (each.ariaLabel ?? each.textContent).includes"
-    firefox.wait_until(options, f"{button}('Capture full page'))")
+    firefox.wait_until(options, f"{button}('Capture full page'))?.disabled === false")
     firefox.evaluate(options, f"{button}('Capture full page')).click()")
     firefox.wait_until(options, f"{button}('Use visible part'))")
     eventually(lambda: firefox.evaluate(page, look) == before)

@@ -215,13 +215,20 @@ class ExtensionBrowser:
 
     async def open_popup(self, page: Page) -> Page:
         """Click the extension's button on a page. Returns the popup after it has captured the page."""
+        await self.click_button(await self.find_tab(page))
+        return await self.find_popup()
+
+    async def find_tab(self, page: Page) -> str:
+        """The browser's id of a page's tab, which comes to the front."""
         await page.bring_to_front()
         own = await self.context.new_cdp_session(page)
         info = (await own.send("Target.getTargetInfo"))["targetInfo"]
         tabs = [each for each in await self._targets() if each["type"] == "tab"]
-        tab = next(each for each in tabs if each["url"] == info["url"])
-        await self._cdp.send("Extensions.triggerAction", {"id": self.id, "targetId": tab["targetId"]})
-        return await self.find_popup()
+        return next(each for each in tabs if each["url"] == info["url"])["targetId"]
+
+    async def click_button(self, tab: str) -> None:
+        """Click the extension's button on a tab."""
+        await self._cdp.send("Extensions.triggerAction", {"id": self.id, "targetId": tab})
 
     async def wait_for_stored_request(self, path: str) -> None:
         """Wait until the background has stored the end of a request that the browser reported, and all before it."""
@@ -255,15 +262,17 @@ class ExtensionBrowser:
                         return not await worker.evaluate("() => globalThis.before")
         return False
 
-    async def find_popup(self) -> Page:
-        """The open popup. Only a new connection to the browser lists it."""
+    async def find_popup(self, *, is_complete: bool = True) -> Page:
+        """The open popup, after it has captured the page. Only a new connection to the browser lists it."""
         address = f"chrome-extension://{self.id}/popup.html"
         for _ in range(600):
             if any(each["url"] == address and each["type"] == "page" for each in await self._targets()):
                 again = await self._playwright.chromium.connect_over_cdp(self._address)
                 for page in again.contexts[0].pages:
                     if page.url == address:
-                        await page.get_by_text("Capturing the page").wait_for(state="hidden")
+                        await page.get_by_role("heading").first.wait_for()
+                        if is_complete:
+                            await page.get_by_text("Capturing the page").wait_for(state="hidden")
                         return page
             await asyncio.sleep(0.1)
         raise AssertionError("the popup didn't open")
@@ -282,6 +291,10 @@ class ExtensionBrowser:
     async def create_ticket(self, popup: Page) -> Page:
         """Send the report. Returns the ticket's page."""
         await self.send_report(popup)
+        return await self.follow_ticket(popup)
+
+    async def follow_ticket(self, popup: Page) -> Page:
+        """Open the ticket of the report that was sent. Returns its page."""
         return await self._open_ticket(popup, "Open ticket")
 
     async def create_ticket_in_editor(self, editor: Page) -> Page:

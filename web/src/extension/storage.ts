@@ -100,7 +100,10 @@ export interface Draft {
   excluded?: Part[];
   /** The form as the user left it; missing if nothing was entered. */
   filled?: ReportFields;
-  /** Whether the user loaded the page again to reproduce the bug: then only what they entered is kept. */
+  /**
+   * Whether only what the user entered is kept, and the page is captured again: they loaded it again to reproduce the
+   * bug, or closed the popup before the capture was complete.
+   */
   isOutdated?: boolean;
 }
 
@@ -202,7 +205,12 @@ function createRecordStore<T extends { id: string }>(name: 'drafts' | 'queue') {
   };
 }
 
-/** At most one: the capture in the popup or the editor. */
-export const drafts = createRecordStore<Draft>('drafts');
+/** At most one: the capture in the popup or the editor. A new one replaces it, also if the popup closes meanwhile. */
+export const drafts = {
+  ...createRecordStore<Draft>('drafts'),
+  put: async (value: Draft): Promise<void> => {
+    await runTransaction('drafts', 'readwrite', (store) => (store.clear(), store.put(value)));
+  },
+};
 /** Captures that the server doesn't have yet. */
 export const outbox = createRecordStore<QueuedCapture>('queue');

@@ -6,7 +6,7 @@ import {
 } from '../../recorder/environment/declared-values';
 import { Redactor } from '../../recorder/redaction/redactor';
 import { sendToBackground } from '../background/messages';
-import { readReplay } from '../replay/read-replay';
+import { readReplay, type RecordedReplay } from '../replay/read-replay';
 import { getReplaySeconds } from '../replay/replay-settings';
 import { chooseProject } from '../pages/popup/draft/choose-project';
 import { appState, type Draft } from '../storage';
@@ -15,7 +15,7 @@ import { addObserved } from '../observed-requests/add-observed';
 import type { Observation } from '../observed-requests/requests-store';
 import { resolveMethod } from '../tab-recording/document-method';
 import { removeFrameLoads } from './frame-documents';
-import { readFrames, withTimeout } from './frames';
+import { readFrames, withTimeout, type FramesResult } from './frames';
 import { describeHealth } from './health';
 import { joinHistory, mergeStreams } from './merge-streams';
 import { captureScreenshot } from './screenshot';
@@ -23,28 +23,71 @@ import { captureScreenshot } from './screenshot';
 /** By how much the clocks of the page and the browser may differ. */
 const CLOCK_TOLERANCE_MS = 1_000;
 
+/** How many entries of each stream a preview has, besides the steps: enough to suggest the title. */
+const PREVIEW_ENTRIES = 20;
+
+/** A capture that was started. */
+export interface StartedCapture {
+  /** What is shown immediately: the screenshot, all steps, and the newest entries of the other streams. It is never sent. */
+  preview: Draft;
+  /** Read all that was recorded: the capture that is sent, with the preview's id. */
+  complete: () => Promise<Draft>;
+}
+
+/** What a capture is composed of, not redacted except the history and the observation. */
+interface Sources {
+  result: FramesResult;
+  history: TabHistory;
+  /** The record of the browser's debugger, if it is attached. */
+  deepRecord: FrameRecord | null;
+  observation: Observation | null;
+  /** What the page declares; null if it can't be read. */
+  declared: unknown;
+  replay: RecordedReplay | null;
+}
+
 /**
- * Capture a tab: its screenshot, what each frame recorded, and how complete that is. `deepRecord`: the record of the
- * browser's debugger, if it is attached. Secrets are redacted.
+ * Start to capture a tab: its screenshot, what each frame recorded, and how complete that is. `deepReading`: the record of
+ * the browser's debugger, null if it isn't attached. Secrets are redacted.
  */
-export async function captureTab(
+export async function startCapture(
   tab: chrome.tabs.Tab,
-  deepRecord: FrameRecord | null = null,
-): Promise<Draft> {
-  const screenshot = await captureScreenshot(tab);
-  const result = await readFrames(tab);
+  deepReading: Promise<FrameRecord | null>,
+): Promise<StartedCapture> {
+  const [screenshot, result, history, deepRecord] = await Promise.all([
+    captureScreenshot(tab), // requested first: the page must not have changed
+    readFrames(tab, PREVIEW_ENTRIES),
+    readHistory(tab),
+    deepReading,
+  ]);
+  const own = { id: crypto.randomUUID(), tab: tab.id!, screenshot };
+  const missing = { observation: null, declared: null, replay: null };
+  const preview = compose(tab, { result, history, deepRecord: structuredClone(deepRecord), ...missing });
+  const complete = async () => {
+    // a page that can't be read, or hangs, isn't asked again
+    const isReadable = 'frames' in result;
+    const reason = isReadable ? null : result.reason;
+    const seconds = await getReplaySeconds();
+    const [whole, replay, declared] = await Promise.all([
+      isReadable ? readFrames(tab) : result,
+      readReplay(tab.id!, seconds, findTop(result)?.hasPredecessor ?? false, reason),
+      isReadable ? readDeclared(tab) : null,
+    ]);
+    // last, so that it has the requests that the page has
+    const observation = deepRecord ? null : await readObservation(tab);
+    return { ...own, ...compose(tab, { result: whole, history, deepRecord, observation, declared, replay }) };
+  };
+  return { preview: { ...own, ...preview }, complete };
+}
+
+function compose(
+  tab: chrome.tabs.Tab,
+  { result, history, deepRecord, observation, declared, replay }: Sources,
+): Pick<Draft, 'envelope' | 'streams' | 'earlierPages' | 'replay'> {
   const frames = 'frames' in result ? result.frames : [];
-  const history = await readHistory(tab);
   for (const { report } of frames)
     if (report?.record) removeKeptEntries(report.record, history.keptUntil[report.document]);
-  const topReport = frames.find(({ id }) => id === 0)?.report ?? null;
-  const seconds = await getReplaySeconds();
-  const { replay, health: replayHealth } = await readReplay(
-    tab.id!,
-    seconds,
-    topReport?.hasPredecessor ?? false,
-    'reason' in result ? result.reason : null,
-  );
+  const topReport = findTop(result);
   const { page, environment } = topReport ?? describeUnreadableTab(tab);
   // if the debugger was attached before the page loaded, it recorded every request
   const deepSince =
@@ -55,33 +98,33 @@ export async function captureTab(
   redactor.redactStreams(current);
   const streams = joinHistory(history, current);
   removeFrameLoads(streams.network);
-  const observation = deepRecord ? null : await readObservation(tab);
   if (observation) {
     const since = findStart(streams, history, observation) - CLOCK_TOLERANCE_MS;
     redactor.counts.query += addObserved(streams.network, observation.requests, since);
   }
   const isDeepComplete = deepRecord !== null && deepSince === 0;
   return {
-    id: crypto.randomUUID(),
-    tab: tab.id!,
     envelope: {
       page: redactor.redactPage(page),
       environment: redactor.redactEnvironment({
-        ...(topReport ? addDeclaredValues(environment, await readDeclared(tab)) : environment),
+        ...(topReport ? addDeclaredValues(environment, declared) : environment),
         extension: chrome.runtime.getManifest().version,
       }),
       captured_at: Date.now(),
       health: {
         ...describeHealth({ result, streams, history, deepRecord, isDeepComplete, observation }),
-        replay: replayHealth,
+        ...(replay && { replay: replay.health }),
       },
       redaction: addCounts(redactor.counts, history.redaction),
     },
     streams,
     earlierPages: history.documents,
-    ...(replay ? { replay } : {}),
-    screenshot,
+    ...(replay?.replay ? { replay: replay.replay } : {}),
   };
+}
+
+function findTop(result: FramesResult): FrameReport | null {
+  return ('frames' in result && result.frames.find(({ id }) => id === 0)?.report) || null;
 }
 
 /** Read what the page declares; nothing if it can't be read. */

@@ -13,24 +13,28 @@ export interface ReadFrame {
 /** The frames of a tab, or why none can be read. */
 export type FramesResult = { frames: ReadFrame[] } | { reason: HealthReason };
 
-/** Read all frames of a tab. Starts the recorder in those that aren't recorded yet. */
-export async function readFrames(tab: chrome.tabs.Tab): Promise<FramesResult> {
+/**
+ * Read all frames of a tab. Starts the recorder in those that aren't recorded yet. `limit`: only so many entries of each
+ * stream, the newest, except the actions.
+ */
+export async function readFrames(tab: chrome.tabs.Tab, limit: number | null = null): Promise<FramesResult> {
   if (isRestrictedPage(tab)) return { reason: 'restricted_page' };
   const id = tab.id!;
   try {
-    const frames = await withTimeout(readReports(id));
+    const frames = await withTimeout(readReports(id, limit));
     if (frames.every(({ report }) => report)) return { frames };
     await withTimeout(injectRecorder(id));
-    return { frames: await withTimeout(readReports(id)) };
+    return { frames: await withTimeout(readReports(id, limit)) };
   } catch (error) {
     return { reason: error instanceof TimeoutError ? 'error' : 'restricted_page' };
   }
 }
 
-async function readReports(tab: number): Promise<ReadFrame[]> {
+async function readReports(tab: number, limit: number | null): Promise<ReadFrame[]> {
   const results = await chrome.scripting.executeScript({
     target: { tabId: tab, allFrames: true },
-    func: () => globalThis.readTicketboxFrame?.() ?? null,
+    func: (entries) => globalThis.readTicketboxFrame?.(entries) ?? null,
+    args: [limit],
   });
   return results.map(({ frameId, result }) => ({
     id: frameId,

@@ -26,7 +26,8 @@ export async function captureVisibleTab(
   format: 'png' | 'jpeg',
   delay = 0,
 ): Promise<Blob> {
-  await sleep(Math.max(delay, nextAllowedAt - Date.now()));
+  const wait = Math.max(delay, nextAllowedAt - Date.now());
+  if (wait > 0) await sleep(wait);
   const options = { format, ...(format === 'jpeg' ? { quality: 90 } : {}) };
   const dataUrl = await chrome.tabs.captureVisibleTab(tab.windowId, options).catch(async (error: Error) => {
     if (!error.message.includes('PER_SECOND')) throw error;

@@ -17,8 +17,11 @@ import { KEPT_MS, MAX_TAIL } from '../tab-recording/limits';
 import { requestOptions } from './page-options';
 
 declare global {
-  var readTicketboxFrame: (() => FrameReport) | undefined;
+  /** Reads the frame; `limit`: only so many entries of each stream, the newest, except the actions. */
+  var readTicketboxFrame: ((limit: number | null) => FrameReport) | undefined;
 }
+
+const ALL: ReadOptions = { since: 0, limit: Infinity };
 
 // crypto.randomUUID doesn't exist in pages without HTTPS
 const channel = `ticketbox:${crypto.getRandomValues(new Uint32Array(4)).join('-')}`;
@@ -34,10 +37,10 @@ void options.then((known) => known && actions.applyMasks(known.masks));
 
 const readPerformance = window === top ? recordPerformance() : () => ({});
 
-globalThis.readTicketboxFrame = () => {
+globalThis.readTicketboxFrame = (limit) => {
   const facts = describeFrame();
   const environment = { ...facts.environment, ...readPerformance() };
-  return { document: channel, record: readRecord(), ...facts, environment };
+  return { document: channel, record: readRecord(limit ?? Infinity), ...facts, environment };
 };
 
 // Firefox before 147 has no navigation API
@@ -59,8 +62,8 @@ addLastingListener(
   { capture: true },
 );
 
-function readRecord(): FrameRecord | null {
-  const handOver = createHandOver({ since: 0, limit: Infinity });
+function readRecord(limit: number): FrameRecord | null {
+  const handOver = createHandOver({ since: 0, limit }, ALL);
   try {
     return handOver && parseRecord(handOver);
   } catch {
@@ -69,7 +72,7 @@ function readRecord(): FrameRecord | null {
 }
 
 /** Read the recorder's record; the answer arrives before `dispatchEvent` returns. Null if the recorder doesn't run. */
-function createHandOver(options: ReadOptions): HandOver | null {
+function createHandOver(options: ReadOptions, ofActions = options): HandOver | null {
   let answer: unknown = null;
   const onAnswer = (event: Event) => (answer = (event as CustomEvent).detail);
   document.addEventListener(getAnswerEventName(channel), onAnswer, { once: true });
@@ -84,6 +87,6 @@ function createHandOver(options: ReadOptions): HandOver | null {
     next,
     leftAt: now(),
     pageRecord: answer,
-    actions: actions.read(options),
+    actions: actions.read(ofActions),
   };
 }

@@ -4,6 +4,7 @@ import { Redactor } from '../../recorder/redaction/redactor';
 import type { ReplayEvent, ReplayRecord } from '../../recorder/replay/channel';
 import { redactTexts } from '../../recorder/replay/redact-texts';
 import type { DraftReplay } from '../storage';
+import { withTimeout } from '../capture/frames';
 import { gzipJson } from '../tab-recording/compression';
 
 /** What the server accepts, compressed. */
@@ -27,7 +28,7 @@ export async function readReplay(
 ): Promise<RecordedReplay> {
   if (seconds === 0) return describeMissing('disabled', null);
   if (unreadable) return describeMissing('blocked', unreadable);
-  const record = await requestRecord(tab).catch(() => 'restricted_page' as const);
+  const record = await withTimeout(requestRecord(tab)).catch(() => 'restricted_page' as const);
   if (record === null) return describeMissing('blocked', 'late_start');
   if (record === 'restricted_page') return describeMissing('blocked', record);
   const { problem, events, isCut } = record;
