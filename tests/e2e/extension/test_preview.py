@@ -27,6 +27,15 @@ IS_KEPT = """() => new Promise((done) => {
     };
   };
 })"""
+SLOW = """(seconds) => {
+  const { decode } = HTMLImageElement.prototype;
+  HTMLImageElement.prototype.decode = async function () {
+    const end = performance.now() + seconds * 1000;
+    while (performance.now() < end);
+    return decode.call(this);
+  };
+}"""
+STUCK = "() => { HTMLImageElement.prototype.decode = () => new Promise(() => {}); }"
 PLACES = """() => ["figure", "ul", "input", "textarea", "select", "button[type=submit]"].map((each) => {
   const { x, y, width, height } = document.querySelector(`main ${each}`).getBoundingClientRect();
   return [each, x, y, width, height];
@@ -73,13 +82,13 @@ class HeldPage:
             await self._devtools.send("Debugger.disable")
 
 
-async def open_preview(browser: ExtensionBrowser, page: Page, held: HeldPage) -> Page:
+async def open_preview(browser: ExtensionBrowser, page: Page, held: HeldPage, error: str = "TypeError") -> Page:
     """Click the extension's button. Returns the popup while the rest of the page is being read."""
     await browser.click_button(await browser.find_tab(page))
     popup = await browser.find_popup(is_complete=False)
     await held.wait()
     await expect(popup.get_by_text("Capturing the page")).to_be_visible()
-    await expect(popup.get_by_label("Title")).to_have_value("TypeError after clicking “Pay”")
+    await expect(popup.get_by_label("Title")).to_have_value(f"{error} after clicking “Pay”")
     return popup
 
 
@@ -89,15 +98,14 @@ def test_report_that_is_sent_from_the_preview_has_everything(
     async def work() -> str:
         page = await break_shop(recording_browser)
         await page.evaluate(LOG)
+        async with page.expect_event("pageerror"):  # no other ticket has it, so that there is no question
+            await page.evaluate("() => setTimeout(() => { throw new RangeError('12 lamps'); })")
         async with HeldPage(page) as held:
-            popup = await open_preview(recording_browser, page, held)
+            popup = await open_preview(recording_browser, page, held, "RangeError")
             await popup.get_by_role("button", name="Send report").click()
             await expect(popup.get_by_role("button", name="Sending report")).to_be_visible()
             await held.release()
-            new, done = (popup.get_by_role("button", name=name) for name in ("Create new ticket", "Open ticket"))
-            await new.or_(done).wait_for()
-        if await new.is_visible():
-            await new.click()
+            await popup.get_by_role("button", name="Open ticket").wait_for()
         ticket = await recording_browser.follow_ticket(popup)
         address = ticket.url
         await ticket.close()
@@ -159,3 +167,38 @@ def test_what_is_entered_in_the_preview_survives_closing_the_popup(
     ticket = ReportedTicket(reporter, recording_browser.run(work()))
     assert ticket.record["description"].startswith("The total is missing")
     assert ticket.console_args()[-LINES:] == [[f"line {n}"] for n in range(LINES)]
+
+
+def test_pictures_are_drawn_while_the_person_reads_on_a_slow_computer(
+    recording_browser: ExtensionBrowser, reporter: World
+) -> None:
+    async def work() -> None:
+        page = await break_shop(recording_browser)
+        async with HeldPage(page) as held:
+            popup = await open_preview(recording_browser, page, held)
+            await popup.evaluate(SLOW, 2)
+            await held.release()
+            await expect(popup.get_by_text("fields masked · 1 picture", exact=False)).to_be_visible()
+        await expect(popup.get_by_text("couldn’t be drawn")).to_have_count(0)
+        await popup.get_by_role("button", name="Discard").click()
+        await page.close()
+
+    recording_browser.run(work())
+
+
+def test_sent_report_waits_for_its_pictures_only_a_moment(recording_browser: ExtensionBrowser, reporter: World) -> None:
+    async def work() -> str:
+        page = await break_shop(recording_browser)
+        async with HeldPage(page) as held:
+            popup = await open_preview(recording_browser, page, held)
+            await popup.evaluate(STUCK)
+            await held.release()
+            ticket = await recording_browser.create_ticket(popup)
+        address = ticket.url
+        await ticket.close()
+        await page.close()
+        return address
+
+    health = ReportedTicket(reporter, recording_browser.run(work())).capture["health"]
+    assert (health["frames"]["status"], health["frames"]["reason"]) == ("blocked", "slowdown")
+    assert health["replay"]["status"] == "ok"

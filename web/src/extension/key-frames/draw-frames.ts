@@ -12,7 +12,8 @@ import { chooseMoments } from './key-moments';
 import { PageModel } from './page-model';
 import { writeSvg } from './write-svg';
 
-const MAX_TIME_MS = 1_500;
+/** How long drawing may disturb the person who reads the preview. */
+const MAX_TIME_MS = 10_000;
 const MAX_BYTES = 200_000;
 const MAX_SVG = 4_000_000;
 const MAX_SIDE = 1_280;
@@ -25,10 +26,13 @@ export interface DrawnFrames {
   health: StreamHealth;
 }
 
-/** Draw the key moments of a draft; null without a replay, or if they are drawn. The redaction rules of all projects apply. */
-export async function drawFrames(draft: Draft): Promise<DrawnFrames | null> {
+/**
+ * Draw the key moments of a draft; null without a replay, or if they are drawn. What isn't drawn when the signal ends it
+ * is left out. The redaction rules of all projects apply.
+ */
+export async function drawFrames(draft: Draft, signal: AbortSignal): Promise<DrawnFrames | null> {
   if (!draft.replay || draft.replay.frames) return null;
-  const deadline = performance.now() + MAX_TIME_MS;
+  const end = AbortSignal.any([signal, AbortSignal.timeout(MAX_TIME_MS)]);
   const frames: KeyFrame[] = [];
   let moments: number[] = [];
   let reason: HealthReason | null = null;
@@ -37,14 +41,14 @@ export async function drawFrames(draft: Draft): Promise<DrawnFrames | null> {
     const projects = (await appState.get('projects')) ?? [];
     const rules = projects.flatMap((each) => each.capture_policy.extra_redactions);
     if (rules.length) redactTexts(events, new Redactor([...new Set(rules)]));
-    const end = events.at(-1)!.timestamp;
-    const start = Math.max(events[0]!.timestamp, end - draft.replay.seconds * 1000);
-    moments = chooseMoments(draft.streams, start, end);
+    const last = events.at(-1)!.timestamp;
+    const start = Math.max(events[0]!.timestamp, last - draft.replay.seconds * 1000);
+    moments = chooseMoments(draft.streams, start, last);
     const page = new PageModel();
     let next = 0;
     for (const at of moments) {
       while (next < events.length && events[next]!.timestamp <= at) page.apply(events[next++]!);
-      const picture = await drawPage(page, deadline);
+      const picture = await drawPage(page, end);
       if (typeof picture === 'string') reason = picture;
       else frames.push({ at, picture });
     }
@@ -68,14 +72,14 @@ function describe(captured: number, wanted: number, reason: HealthReason | null)
 }
 
 /** Draw a page as a WebP; `limit` if it is too large, `slowdown` if there isn't time. Raises Error. */
-async function drawPage(page: PageModel, deadline: number): Promise<Blob | 'limit' | 'slowdown'> {
-  if (performance.now() > deadline) return 'slowdown';
+async function drawPage(page: PageModel, end: AbortSignal): Promise<Blob | 'limit' | 'slowdown'> {
+  if (end.aborted) return 'slowdown';
   const svg = writeSvg(page);
   if (svg === null) throw new Error('the replay has no page');
   if (svg.length > MAX_SVG) return 'limit';
   const image = new Image();
   image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`;
-  const isDecoded = await Promise.race([image.decode().then(() => true), waitUntil(deadline)]);
+  const isDecoded = await Promise.race([image.decode().then(() => true), waitFor(end)]);
   if (!isDecoded) return 'slowdown';
   const scale = Math.min(1, MAX_SIDE / Math.max(page.width, page.height));
   const canvas = new OffscreenCanvas(Math.ceil(page.width * scale), Math.ceil(page.height * scale));
@@ -90,5 +94,5 @@ async function drawPage(page: PageModel, deadline: number): Promise<Blob | 'limi
   return 'limit';
 }
 
-const waitUntil = (time: number) =>
-  new Promise<false>((resolve) => setTimeout(() => resolve(false), Math.max(0, time - performance.now())));
+const waitFor = (end: AbortSignal) =>
+  new Promise<false>((resolve) => end.addEventListener('abort', () => resolve(false), { once: true }));

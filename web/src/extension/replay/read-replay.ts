@@ -44,7 +44,8 @@ export async function readReplay(
     captured: events.length,
     dropped: 0,
   };
-  return { replay: { data, seconds: Math.min(seconds, Math.round(length)) }, health };
+  // rounded up: its first moments have pictures, too
+  return { replay: { data, seconds: Math.min(seconds, Math.ceil(length)) }, health };
 }
 
 async function requestRecord(tab: number): Promise<ReplayRecord | null> {
