@@ -3,7 +3,7 @@
 import os
 import sys
 
-NICENESS = 5
+NICENESS = 10
 
 
 def lower_priority() -> None:
