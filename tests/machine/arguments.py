@@ -244,11 +244,13 @@ ARGUMENTS: dict[str, Callable[[Draw], Row]] = {
     "ask_human": lambda d: {
         **_draw_run(d), "question": d.of(WORDS[:2]), "choices": d.of([[], ["Yes", "No"]]),
     },
-    "wait_for_answer": _draw_run,
+    "wait_for_answer": lambda d: {**_draw_run(d), "wait_seconds": 0},  # tools wait by default
     "answer_question": lambda d: {"question_id": d.id("questions"), "answer": d.of(["Yes", "No", "alpha"])},
     "decide_approval": lambda d: {"session_id": d.id("work_sessions"), "approve": d.of([True, False])},
     "finish_work": lambda d: {**_draw_held(d), **d.maybe(resolved=lambda: d.of([True, True, True, False]))},
-    "claim_next_ticket": lambda d: {**_project(d), **d.maybe(labels=lambda: ["red"], run=lambda: "r")},
+    "claim_next_ticket": lambda d: {
+        **_project(d), "wait_seconds": 0, **d.maybe(labels=lambda: ["red"], run=lambda: "r"),
+    },
     "send_to_agent": _draw_version,
     "link_tickets": _draw_link,
     "unlink_tickets": _draw_link,

@@ -112,7 +112,7 @@ class Questions(Work):
             return None
         return row["answer"]
 
-    def wait_for_answer(self, ticket_id: str, lease: str) -> Row:
+    def wait_for_answer(self, ticket_id: str, lease: str, wait_seconds: int) -> Row:
         row = self.read("tickets", ticket_id)
         if row["status"] == "archived":
             raise conflict("ticket_archived")

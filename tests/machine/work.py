@@ -178,7 +178,9 @@ class Work(Board):
             and all(each["resolved"] or each["status"] == "archived" for each in blocking)
         )
 
-    def claim_next_ticket(self, project_id: str, labels: list[str] | None = None, run: str | None = None) -> Row | None:
+    def claim_next_ticket(
+        self, project_id: str, wait_seconds: int, labels: list[str] | None = None, run: str | None = None
+    ) -> Row | None:
         row = self.write("projects", project_id)
         board = [self.tickets[key] for column in row["columns"] for key in self.columns[column]["tickets"]]
         ready = [each for each in board if set(labels or []) <= set(each["labels"])]
