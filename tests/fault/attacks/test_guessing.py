@@ -100,7 +100,7 @@ def prepend_claims() -> Iterator[Headers]:
 
 
 def claim_nonsense() -> Iterator[Headers]:
-    """What no proxy writes: it counts as one address, whatever it is."""
+    """What no proxy writes: all of it counts as one address."""
     for number in itertools.count():
         yield [(FORWARDED, f"_hidden{number}")]
         yield [(FORWARDED, f"1.2.3.{number + 256}")]
