@@ -41,6 +41,11 @@ function describeWait({ question, last_seen }: Signs): string {
   return question?.kind === 'plan' ? 'Plan was declined' : 'Plan is missing';
 }
 
+/** Whether a session can still be reported on: it hasn't ended, and its claim hasn't expired. */
+export function isRunning(session: Pick<Session, 'ended' | 'state'>): boolean {
+  return session.ended === null && session.state !== 'stale';
+}
+
 /** Whether an agent that should be at work has given no sign of life for a while. */
 export function isSilent(session: Signs, now: number): boolean {
   if (session.state === 'stale') return true;
