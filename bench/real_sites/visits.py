@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from playwright.async_api import CDPSession, Page
 
+from bench.extension_popup import open_popup
 from bench.real_sites.devtools import DevTools
 from bench.real_sites.site import Site
 from bench.real_sites.walker import Click, LocatorResult, Targets, Walker
@@ -86,10 +87,7 @@ class Visitor:
             await page.close()
 
     async def _report(self, page: Page) -> tuple[str, float]:
-        began = time.monotonic()
-        popup = await self._browser.open_popup(page)
-        await popup.get_by_role("button", name="Send report").wait_for()
-        shown = (time.monotonic() - began) * 1000
+        popup, shown = await open_popup(self._browser, page)
         ticket = await self._browser.create_ticket(popup)
         address = ticket.url
         await ticket.close()

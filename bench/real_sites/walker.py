@@ -1,5 +1,6 @@
 """A person's walk through a site: clicks and typing, with the locators of the recorded steps tried before each."""
 
+import asyncio
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, NamedTuple
@@ -8,6 +9,8 @@ from playwright.async_api import Error, Locator, Page
 
 from bench.real_sites.devtools import DevTools
 
+# Nobody clicks faster for half a minute.
+CLICK_SECONDS = 0.2
 SAME = "(found, wanted) => found === wanted || found.contains(wanted) || wanted.contains(found)"
 
 
@@ -54,6 +57,7 @@ class Walker:
         await element.wait_for()
         if len(self.clicks) < len(self._targets):
             self.found.append(await self._find_again(self._targets[len(self.clicks)] or {}, element))
+        await self._wait_as_a_person()
         began = time.time() * 1000
         await element.click()
         self.clicks.append(Click(began, time.time() * 1000))
@@ -61,6 +65,7 @@ class Walker:
 
     async def drag(self, start: tuple[float, float], end: tuple[float, float]) -> None:
         """Drag the mouse over an element that takes all of it, such as a canvas: a click, which isn't looked for."""
+        await self._wait_as_a_person()
         began = time.time() * 1000
         await self.page.mouse.move(*start)
         await self.page.mouse.down()
@@ -72,6 +77,10 @@ class Walker:
     async def type(self, text: str) -> None:
         """Type into what has the focus."""
         await self.page.keyboard.type(text, delay=20)
+
+    async def _wait_as_a_person(self) -> None:
+        if self.clicks:
+            await asyncio.sleep(max(0.0, CLICK_SECONDS - time.time() + self.clicks[-1].began / 1000))
 
     async def _find_again(self, target: dict[str, Any], wanted: Locator) -> LocatorResult:
         selector = next(iter(target.get("selectors") or []), None)
