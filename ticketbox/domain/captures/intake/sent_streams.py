@@ -26,7 +26,7 @@ from ticketbox.domain.captures.intake.json_repair import repair_json
 from ticketbox.domain.captures.streams import MAX_BYTES, MAX_ENTRIES, MIB
 from ticketbox.domain.core.problems import FieldError, InvalidField, InvalidRequest, PayloadTooLarge
 
-MAX_INFLATED = 32 * MIB
+MAX_INFLATED = 24 * MIB
 MAX_READ = 50_000
 MAX_QUOTES = 1_500_000
 EDGE_ENTRIES = 50
@@ -51,7 +51,7 @@ def read_stream(
 
     `prepare` redacts and shortens an entry; only entries that may be stored are prepared, because that is slow.
     `check_time` is called with the length of each, and raises when it has taken too long. NULs and lone surrogates
-    become U+FFFD. Raises PayloadTooLarge above 32 MiB inflated, 50,000 entries or 750,000 strings, and InvalidRequest
+    become U+FFFD. Raises PayloadTooLarge above 24 MiB inflated, 50,000 entries or 750,000 strings, and InvalidRequest
     for anything else that isn't a valid stream.
     """
     raws, failures = _split_stream(stream, body)
