@@ -184,8 +184,9 @@ def main() -> None:
     head = ["site", "busy", "recorder", "at rest", "replay kB", "key frames, kB", "popup ms", "locators"]
     print(format_table(head, [result.cost_row() for result in results]))
     if results:
-        busy, rest = (statistics.median(costs) for costs in zip(*[each.measure_cost() for each in results], strict=True))
-        replay = statistics.median(each.replay_kb for each in results)
+        costs = [result.measure_cost() for result in results]
+        busy, rest = (statistics.median(each) for each in zip(*costs, strict=True))
+        replay = statistics.median(result.replay_kb for result in results)
         print(f"medians: recorder {busy:+.1f} %, at rest {rest:+.2f} %, replay {replay:.0f} kB")
 
 
