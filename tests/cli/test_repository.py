@@ -9,7 +9,8 @@ import pytest
 from tests.support.cli import run
 from tests.support.git import commit, git
 from tests.support.server import World
-from ticketbox.cli.client.repository.checkout import describe_repository
+from ticketbox.cli.client.repository.checkout import describe_repository, find_branch
+from ticketbox.cli.client.repository.commit import is_current
 
 
 @pytest.fixture
@@ -89,3 +90,12 @@ def test_repository_is_described_as_far_as_there_is_one(folder: Path) -> None:
     assert describe_repository() == {"commit": head, "remote": "git@git.example:shop.git"}
     git(folder, "checkout", "-q", "-b", "a\u202eb")
     assert "branch" not in (describe_repository() or {})  # the server refuses text that is reordered
+
+
+def test_branch_belongs_to_a_verification_only_if_its_commit_is_the_current_one(folder: Path) -> None:
+    assert (find_branch(), is_current("a" * 40)) == ("", False)
+    head = start_repository(folder, "fix/cärt")
+    assert find_branch() == "fix/cärt"
+    assert [is_current(each) for each in (head, head[:8].upper(), "0" * 40)] == [True, True, False]
+    git(folder, "checkout", "-q", "--detach")
+    assert find_branch() == ""

@@ -511,6 +511,9 @@ def test_verifications_are_listed(world: World) -> None:
     (row,) = read(world, "ticket", "verifications", ticket).splitlines()[1:]
     assert row.startswith("not reached  abcdef12  2 ")
     assert row.endswith("http://localhost:3000")
+    ok(world.api.post(f"/tickets/{ticket}/verifications", json={**given, "branch": "fix/cart"}))
+    (row, _) = read(world, "ticket", "verifications", ticket).splitlines()[1:]
+    assert row.startswith("not reached  abcdef12  fix/cart  2 ")
 
 
 def test_next_waits_for_a_ticket(world: World) -> None:

@@ -666,7 +666,7 @@ CREATE TABLE verification (
   trace_id INTEGER REFERENCES asset (id) ON DELETE SET NULL,
   created_at INTEGER NOT NULL,
   created_by INTEGER NOT NULL REFERENCES byline (id)
-) STRICT;
+, branch TEXT) STRICT;
 
 CREATE TABLE webhook (
   id INTEGER PRIMARY KEY,

@@ -45,8 +45,10 @@ def test_before_and_after_are_side_by_side(chromium: Chromium, world: World, loo
         await expect(after.get_by_role("link", name="Trace")).to_have_count(0)
         post("flaky", "bbbbbbb")
         await expect(after).to_contain_text("Flaky")
-        post("gone", "ccccccc")
-        await expect(after).to_contain_text("Gone")
+        post("gone", "ccccccc", branch="fix/gift-card")
+        await expect(after).to_contain_text(
+            re.compile(r"Gone\s*After ·\s*Branch\s*fix/gift-card at\s*Commit\s*ccccccc")
+        )
         await page.get_by_text("1 more run").click()
         await expect(page.get_by_role("region", name="Verifications")).to_contain_text("Flaky")
         await assert_accessible(page)

@@ -210,6 +210,7 @@ def test_job_of_a_branch_with_the_key_posts_the_verdict(shop: Shop, name: str) -
     assert done.returncode == 0, done.stdout + done.stderr
     (posted,) = shop.list_posted()
     assert (posted["verdict"], posted["commit"], posted["base_url"]) == ("gone", HEAD, base)
+    assert posted["branch"] == branch
 
 
 @pytest.mark.long

@@ -47,21 +47,25 @@ def test_verification_is_listed_with_its_evidence(world: World) -> None:
     first = ok(
         add(
             world.api, ticket, verdict="reproduced", commit="ABCDEF1", capture_id=capture["capture_id"], rounds=3,
-            console=["TypeError: x", "Authorization: Bearer abcdefghijklmnop0123456789"], screenshot=shot, trace=trace,
+            branch="fix/größe", screenshot=shot, trace=trace,
+            console=["TypeError: x", "Authorization: Bearer abcdefghijklmnop0123456789"],
         )
     )  # fmt: skip
     assert first["console"][0] == "TypeError: x"
     assert "abcdefghijklmnop" not in first["console"][1]
-    given = {key: first[key] for key in ("ticket_id", "capture_id", "commit", "rounds", "screenshot", "trace")}
+    given = {
+        key: first[key] for key in ("ticket_id", "capture_id", "commit", "branch", "rounds", "screenshot", "trace")
+    }
     assert given == {
-        "ticket_id": ticket, "capture_id": capture["capture_id"], "commit": "abcdef1", "rounds": 3,
-        "screenshot": shot, "trace": trace,
+        "ticket_id": ticket, "capture_id": capture["capture_id"], "commit": "abcdef1", "branch": "fix/größe",
+        "rounds": 3, "screenshot": shot, "trace": trace,
     }  # fmt: skip
     assert first["created"]["user"]["name"] == world.owner.name
     event = history(world, ticket)[-1]
     data = {"verification_id": first["id"], "verdict": "reproduced", "commit": "abcdef1"}
     assert (event["type"], event["data"]) == ("verification.added", data)
     second = ok(add(world.api, ticket))
+    assert second["branch"] is None
     page = ok(world.api.get(f"/tickets/{ticket}/verifications", params={"limit": 1}))
     assert page["items"] == [second]
     rest = {"limit": 1, "cursor": page["next_cursor"]}
@@ -77,6 +81,9 @@ def test_verification_is_listed_with_its_evidence(world: World) -> None:
     [
         {"commit": "abc12"},
         {"commit": "main-branch"},
+        {"branch": ""},
+        {"branch": "a\nb"},
+        {"branch": "x" * 251},
         {"base_url": "ftp://localhost/"},
         {"base_url": "http://ann:secret@localhost/"},
         {"verdict": "fixed"},

@@ -24,14 +24,15 @@ class Verdict(StrEnum):
 class Verification(msgspec.Struct, frozen=True):
     """A run of a ticket's reproduction against a commit. It never changes.
 
-    `console` are the errors in the console, `screenshot` and `trace` the ids of attachments of the ticket; they are
-    null if there are none, or they were deleted.
+    `branch` is null if whoever ran it named none. `console` are the errors in the console, `screenshot` and `trace`
+    the ids of attachments of the ticket; they are null if there are none, or they were deleted.
     """
 
     id: str
     ticket_id: str
     capture_id: str | None
     commit: str
+    branch: str | None
     base_url: str
     verdict: Verdict
     rounds: int

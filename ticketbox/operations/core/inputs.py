@@ -52,6 +52,7 @@ Branch = Annotated[
     ),
     match_whole(r"[A-Za-z0-9._][A-Za-z0-9._/\-+@#]*"),
 ]
+AnyBranch = Annotated[str, Meta(min_length=1, max_length=250, examples=["main"]), Line]  # as git names it
 Commit = Annotated[
     str,
     Meta(min_length=7, max_length=64, description="A commit: 7 to 64 hexadecimal digits."),

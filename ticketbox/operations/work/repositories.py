@@ -8,7 +8,7 @@ from msgspec import UNSET, Meta, UnsetType
 from ticketbox.domain.core.problems import InvalidField
 from ticketbox.domain.git.remotes import clean_remote
 from ticketbox.domain.tickets.records import WorkRepository
-from ticketbox.operations.core.inputs import Commit, Line
+from ticketbox.operations.core.inputs import AnyBranch, Commit
 
 # What a model needn't write: `ticketbox mcp` adds it.
 UNLISTED = frozenset({"repository"})
@@ -17,7 +17,7 @@ UNLISTED = frozenset({"repository"})
 class RepositoryInput(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """The repository that you work in: the current branch, commit and remote, or what is known of them."""
 
-    branch: Annotated[str, Meta(min_length=1, max_length=250, examples=["main"]), Line] | UnsetType = UNSET
+    branch: AnyBranch | UnsetType = UNSET
     commit: Commit | UnsetType = UNSET
     remote: (
         Annotated[

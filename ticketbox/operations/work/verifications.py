@@ -14,7 +14,7 @@ from ticketbox.domain.core.patterns import match_whole
 from ticketbox.domain.core.problems import InvalidField, TicketArchived
 from ticketbox.domain.work.verifications import MAX_ROUNDS, Verdict, Verification
 from ticketbox.operations.core.context import RequestContext
-from ticketbox.operations.core.inputs import Commit
+from ticketbox.operations.core.inputs import AnyBranch, Commit
 from ticketbox.operations.core.lookups import AssetId, CaptureId, Key, TicketId, find_readable_ticket, find_writable
 from ticketbox.operations.core.paging import NEWEST, Cursor, Limit, Page, build_page, decode_cursor
 from ticketbox.operations.core.registry import Tool, operation
@@ -45,6 +45,7 @@ class AddVerification(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     commit: Annotated[Commit, Meta(description="The commit that ran: 7 to 64 hexadecimal digits.")]
     base_url: BaseUrl
     verdict: Annotated[Verdict, Meta(description="What the reproduction did.")]
+    branch: Annotated[AnyBranch, Meta(description="The branch that the commit is on.")] | None = None
     rounds: Annotated[int, Meta(ge=1, le=MAX_ROUNDS, description="How often it ran.")] = 1
     capture_id: Annotated[CaptureId, Meta(description="The capture it replayed.")] | None = None
     console: Annotated[
@@ -98,6 +99,7 @@ def add_verification(tx: Write, actor: Actor, args: AddVerification, redacted: A
             ticket=row.key,
             capture=_find_capture(tx, actor, row.key, args.capture_id),
             commit=args.commit.lower(),
+            branch=args.branch,
             base_url=redacted.base_url,
             verdict=args.verdict,
             rounds=args.rounds,

@@ -10,7 +10,7 @@ from ticketbox.store.core.bylines import Bylines
 from ticketbox.store.file.database import Read, Row, Write
 
 _SELECT_VERIFICATION = """
-SELECT v.id, v.public_id, t.public_id, c.public_id, v.commit_hash, v.base_url, v.verdict, v.rounds, v.console,
+SELECT v.id, v.public_id, t.public_id, c.public_id, v.commit_hash, v.branch, v.base_url, v.verdict, v.rounds, v.console,
   s.public_id, r.public_id, v.created_at, v.created_by
 FROM verification v JOIN ticket t ON t.id = v.ticket_id LEFT JOIN capture c ON c.id = v.capture_id
 LEFT JOIN asset s ON s.id = v.screenshot_id LEFT JOIN asset r ON r.id = v.trace_id
@@ -25,6 +25,7 @@ class _VerificationRow(NamedTuple):
     ticket_id: str
     capture_id: str | None
     commit: str
+    branch: str | None
     base_url: str
     verdict: str
     rounds: int
@@ -60,6 +61,7 @@ def _build_verifications(tx: Read, records: list[Row]) -> list[tuple[int, Verifi
                 ticket_id=row.ticket_id,
                 capture_id=row.capture_id,
                 commit=row.commit,
+                branch=row.branch,
                 base_url=row.base_url,
                 verdict=Verdict(row.verdict),
                 rounds=row.rounds,
@@ -79,6 +81,7 @@ class NewVerification(msgspec.Struct, frozen=True):
     ticket: int
     capture: int | None
     commit: str
+    branch: str | None
     base_url: str
     verdict: Verdict
     rounds: int
@@ -89,9 +92,9 @@ class NewVerification(msgspec.Struct, frozen=True):
 
 
 INSERT_VERIFICATION = """
-INSERT INTO verification (public_id, ticket_id, capture_id, commit_hash, base_url, verdict, rounds, console,
+INSERT INTO verification (public_id, ticket_id, capture_id, commit_hash, branch, base_url, verdict, rounds, console,
   screenshot_id, trace_id, created_at, created_by)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
 
 
@@ -99,8 +102,9 @@ def insert_verification(tx: Write, new: NewVerification) -> int:
     """Insert a verification, and return its key."""
     return tx.insert(
         INSERT_VERIFICATION,
-        (generate_id(Prefix.VERIFICATION), new.ticket, new.capture, new.commit, new.base_url, new.verdict.value,
-         new.rounds, msgspec.json.encode(new.console).decode(), new.screenshot, new.trace, tx.now, new.byline),
+        (generate_id(Prefix.VERIFICATION), new.ticket, new.capture, new.commit, new.branch, new.base_url,
+         new.verdict.value, new.rounds, msgspec.json.encode(new.console).decode(), new.screenshot, new.trace,
+         tx.now, new.byline),
     )  # fmt: skip
 
 

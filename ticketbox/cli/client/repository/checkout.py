@@ -15,12 +15,21 @@ def describe_repository() -> dict[str, str] | None:
     """
     if capture_output("git", "rev-parse", "--is-inside-work-tree").strip() != "true":
         return None
-    branch = capture_output("git", "symbolic-ref", "--quiet", "--short", "HEAD").strip()  # "" if HEAD is detached
     commit = capture_output("git", "rev-parse", "--verify", "--quiet", "HEAD").strip()  # "" before the first commit
     remote = clean_remote(capture_output("git", "ls-remote", "--get-url")) or ""
     found = {
-        "branch": branch if branch.isprintable() and len(branch) <= _MAX_BRANCH else "",
+        "branch": find_branch(),
         "commit": commit,
         "remote": remote if len(remote) <= _MAX_REMOTE else "",
     }
     return {name: value for name, value in found.items() if value} or None
+
+
+def find_branch() -> str:
+    """Return the current branch; "" outside of a repository, if HEAD is detached, or if servers refuse its name."""
+    return clean_branch(capture_output("git", "symbolic-ref", "--quiet", "--short", "HEAD").strip())
+
+
+def clean_branch(name: str) -> str:
+    """Return a branch's name, or "" if servers refuse it."""
+    return name if name.isprintable() and len(name) <= _MAX_BRANCH else ""

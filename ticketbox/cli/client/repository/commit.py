@@ -3,6 +3,7 @@
 import click
 
 from ticketbox.cli.core.processes import capture_output
+from ticketbox.domain.work.verifications import is_same_commit
 
 
 def find_commit() -> str | None:
@@ -11,3 +12,9 @@ def find_commit() -> str | None:
     if commit and capture_output("git", "status", "--porcelain", "--untracked-files=no").strip():
         click.echo(f"The working tree has changes that aren't in {commit[:12]}.", err=True)
     return commit or None
+
+
+def is_current(commit: str) -> bool:
+    """Whether a commit, whole or abbreviated, is HEAD."""
+    head = capture_output("git", "rev-parse", "HEAD").strip()
+    return bool(head) and is_same_commit(head, commit.lower())

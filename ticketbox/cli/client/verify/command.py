@@ -48,7 +48,7 @@ def verify(
         return
     verify_ticket(
         Request(
-            key=ticket, base_url=base_url, commit=commit, rounds=rounds, capture=capture, pack=pack,
+            key=ticket, base_url=base_url, commit=commit, branch=branch, rounds=rounds, capture=capture, pack=pack,
             expect=Verdict(expect), traced=trace, no_post=no_post, browser=browser, wants_json=wants_json, url=url,
         )
     )  # fmt: skip

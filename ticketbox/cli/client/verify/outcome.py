@@ -15,7 +15,8 @@ import msgspec
 from ticketbox.cli.client.captures.captures import find_capture_id
 from ticketbox.cli.client.captures.reproductions import unpack_files
 from ticketbox.cli.client.connection import ExitStatus, Server, connect, decode_body, find_server_url, find_token
-from ticketbox.cli.client.repository.commit import find_commit
+from ticketbox.cli.client.repository.checkout import clean_branch, find_branch
+from ticketbox.cli.client.repository.commit import find_commit, is_current
 from ticketbox.cli.client.terminal import escape_line, escape_text, format_count, print_line, style
 from ticketbox.cli.client.verify.playwright import PlaywrightError, find_trace, prepare_runner, run_rounds
 from ticketbox.cli.core.output import exit_with_error
@@ -44,6 +45,7 @@ class Outcome(msgspec.Struct, frozen=True):
     ticket: str
     capture_id: str
     commit: str | None
+    branch: str | None
     base_url: str
     verdict: Verdict
     rounds: list[Verdict]
@@ -57,6 +59,7 @@ class Request(msgspec.Struct, frozen=True):
     key: str
     base_url: str
     commit: str | None
+    branch: str | None
     rounds: int
     capture: str | None
     pack: Path | None
@@ -109,8 +112,18 @@ def _run_rounds(request: Request, folder: Path, commit: str | None) -> tuple[Out
         exit_with_error(escape_text(str(error)))
     console = [line[:LINE_CHARACTERS] for line in list_console(seen[-1])[:MAX_CONSOLE]]
     verdict = judge_rounds(verdicts)
-    outcome = Outcome(request.key, expected.capture_id, commit, request.base_url, verdict, verdicts, console, None)
+    outcome = Outcome(
+        request.key, expected.capture_id, commit, _find_branch(request), request.base_url, verdict, verdicts, console,
+        posted=None,
+    )  # fmt: skip
     return outcome, Path(seen[-1].screenshot) if seen[-1].screenshot else None
+
+
+def _find_branch(request: Request) -> str | None:
+    """Find the branch that the commit is on: the one that the ticket is taken from, or the current one."""
+    if request.branch is not None:
+        return clean_branch(request.branch) or None
+    return (find_branch() or None) if request.commit is None or is_current(request.commit) else None
 
 
 def check_application(base_url: str) -> None:
@@ -158,6 +171,7 @@ def _post(server: Server, outcome: Outcome, picture: Path | None, trace: Path | 
         "base_url": outcome.base_url,
         "verdict": outcome.verdict.value,
         "rounds": len(outcome.rounds),
+        "branch": outcome.branch,
         "capture_id": outcome.capture_id,
         "console": outcome.console,
         "idempotency_key": str(uuid.uuid4()),

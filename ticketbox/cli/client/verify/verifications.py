@@ -11,8 +11,8 @@ from ticketbox.cli.client.terminal import Style, escape_line, format_age, print_
 
 Json = dict[str, Any]
 
-_COLUMNS = ("VERDICT", "COMMIT", "ROUNDS", "POSTED", "BY", "BASE URL")
-_STYLES: tuple[Style, ...] = ({"bold": True}, {"fg": "cyan"}, {}, {}, {}, {"dim": True})
+_COLUMNS = ("VERDICT", "COMMIT", "BRANCH", "ROUNDS", "POSTED", "BY", "BASE URL")
+_STYLES: tuple[Style, ...] = ({"bold": True}, {"fg": "cyan"}, {}, {}, {}, {}, {"dim": True})
 
 
 def _print_verifications(response: httpx2.Response, _: Json) -> None:
@@ -24,6 +24,7 @@ def _print_verifications(response: httpx2.Response, _: Json) -> None:
         [
             each["verdict"].replace("_", " "),
             each["commit"][:12],
+            each.get("branch") or "",
             str(each["rounds"]),
             format_age(each["created"]["at"]),
             each["created"].get("token_label") or each["created"]["user"]["name"],
@@ -31,7 +32,7 @@ def _print_verifications(response: httpx2.Response, _: Json) -> None:
         ]
         for each in page["items"]
     ]
-    print_table(_COLUMNS, rows, flexible=5, styles=_STYLES)
+    print_table(_COLUMNS, rows, flexible=6, styles=_STYLES)
     if page["next_cursor"]:
         click.echo(f"There are more: add --cursor {escape_line(page['next_cursor'])}", err=True)
 
