@@ -195,7 +195,7 @@ CREATE TABLE git_check (
   head TEXT NOT NULL,
   name TEXT NOT NULL,
   state TEXT NOT NULL CHECK (state IN ('pending', 'passing', 'failing')),
-  changed_at INTEGER NOT NULL,
+  changed_at INTEGER NOT NULL, checks INTEGER NOT NULL DEFAULT 0,
   PRIMARY KEY (project_id, head, name)
 ) STRICT, WITHOUT ROWID;
 

@@ -87,7 +87,7 @@ def build_check_suite(conclusion: str | None, head: str = HEAD, app: str = "Acti
         "action": "completed",
         "check_suite": {
             "head_sha": head, "status": status, "conclusion": conclusion, "app": {"id": 1, "name": app},
-            "updated_at": "2026-11-02T10:05:00Z",
+            "latest_check_runs_count": 12, "updated_at": "2026-11-02T10:05:00Z",
         },
         "repository": {"html_url": GITHUB, "default_branch": "main"},
     }  # fmt: skip
@@ -136,5 +136,6 @@ def build_pipeline(status: str) -> Payload:
             "id": 31, "iid": 3, "ref": "cart", "sha": HEAD, "status": status, "source": "push",
             "finished_at": None, "url": f"{GITLAB}/-/pipelines/31",
         },
+        "builds": [{"id": 1, "name": "build"}, {"id": 2, "name": "test"}],
         "project": {"web_url": GITLAB, "default_branch": "main"},
     }  # fmt: skip

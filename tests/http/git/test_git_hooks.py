@@ -90,7 +90,7 @@ def test_pull_request_links_itself_and_closes_the_ticket_when_merged(world: Worl
     (link,) = repository.links(fixed)
     assert link == {
         "kind": "pull_request", "url": f"{GITHUB}/pull/7", "name": "#7", "title": "Keep the cart", "state": "open",
-        "checks": None, "updated": "2026-11-02T10:00:00.000Z",
+        "checks": None, "check_count": None, "updated": "2026-11-02T10:00:00.000Z",
     }  # fmt: skip
     assert repository.links(named) == [link]
     repository.queue(build_check_suite(None))
@@ -98,6 +98,7 @@ def test_pull_request_links_itself_and_closes_the_ticket_when_merged(world: Worl
     assert repository.links(fixed)[0]["checks"] == "pending"
     repository.queue(build_check_suite("success"))
     assert repository.links(fixed)[0]["checks"] == "passing"
+    assert repository.links(fixed)[0]["check_count"] == 1 + 12  # a status, and the checks of the suite
     repository.queue(build_status("failure", "ci/lint"))
     assert repository.links(named)[0]["checks"] == "failing"
     merged = build_pull_request("Keep the cart", text, state="closed", merged=True, at="2026-11-02T11:00:00Z")
@@ -122,7 +123,8 @@ def test_each_provider_links_and_closes(world: World, repository: Repository, pr
     repository.queue(build(f"Fixes {ticket['key']}"), provider)
     if provider is Provider.GITLAB:
         repository.queue(build_pipeline("failed"), provider)
-        assert repository.links(ticket)[0]["checks"] == "failing"
+        link = repository.links(ticket)[0]
+        assert (link["checks"], link["check_count"]) == ("failing", 2)
         repository.queue(build_merge_request(f"Fixes {ticket['key']}", state="merged"), provider)
     else:
         repository.queue(build_pull_request(f"Fixes {ticket['key']}", state="closed", merged=True), provider)

@@ -16,6 +16,7 @@ from ticketbox.domain.git.news import (
     GitNews,
     LinkNews,
     clean_commit,
+    clean_count,
     clean_text,
     clean_url,
     cut_branch,
@@ -72,6 +73,7 @@ class _Run(msgspec.Struct, frozen=True):
     name: str | None = None
     app: _App | None = None
     updated_at: str | None = None
+    latest_check_runs_count: int | None = None
 
 
 class _Payload(msgspec.Struct, frozen=True):
@@ -104,7 +106,7 @@ def read_payload(provider: Provider, body: bytes) -> GitNews:
             return _read_run(run, fallback)
     if payload.sha is not None and payload.state is not None and payload.context is not None:
         state = _STATES.get(payload.state, Checks.FAILING)
-        return _build_check(payload.sha, payload.context, state, payload.updated_at)
+        return _build_check(payload.sha, payload.context, state, payload.updated_at, count=1)
     if payload.ref_type == "branch" and payload.ref is not None:
         created = payload.master_branch is not None or payload.sha is not None
         return _read_branch(provider, payload.repository, payload.ref, payload.sha, deleted=not created)
@@ -181,11 +183,12 @@ def _read_run(run: _Run, fallback: str) -> GitNews:
         state = Checks.PENDING
     else:
         state = Checks.FAILING if run.conclusion in _FAILED else Checks.PASSING
-    return _build_check(run.head_sha, name, state, run.updated_at)
+    # a workflow run is part of a check suite, which counts its checks
+    return _build_check(run.head_sha, name, state, run.updated_at, count=run.latest_check_runs_count or 0)
 
 
-def _build_check(head: str, name: str, state: Checks, at: str | None) -> GitNews:
+def _build_check(head: str, name: str, state: Checks, at: str | None, *, count: int) -> GitNews:
     commit = clean_commit(head)
     if commit is None:
         return GitNews()
-    return GitNews([], [CheckNews(commit, clean_text(name, MAX_NAME), state, read_time(at))])
+    return GitNews([], [CheckNews(commit, clean_text(name, MAX_NAME), state, read_time(at), clean_count(count))])

@@ -12,6 +12,7 @@ from ticketbox.domain.git.news import (
     GitNews,
     LinkNews,
     clean_commit,
+    clean_count,
     clean_text,
     clean_url,
     cut_branch,
@@ -56,10 +57,15 @@ class _Attributes(msgspec.Struct, frozen=True):
     finished_at: str | None = None
 
 
+class _Build(msgspec.Struct, frozen=True):
+    """A job of a pipeline, which is only counted."""
+
+
 class _Payload(msgspec.Struct, frozen=True):
     object_kind: str = ""
     project: _Project = _Project()
     object_attributes: _Attributes | None = None
+    builds: list[_Build] | None = None
     ref: str | None = None
     after: str | None = None
     commits: list[_Commit] | None = None
@@ -75,7 +81,7 @@ def read_payload(body: bytes) -> GitNews:
     if payload.object_kind == "merge_request" and attributes is not None:
         return _read_merge_request(payload.project, attributes)
     if payload.object_kind == "pipeline" and attributes is not None:
-        return _read_pipeline(attributes)
+        return _read_pipeline(attributes, len(payload.builds or []))
     branch = cut_branch(payload.ref)
     return GitNews() if payload.object_kind != "push" or branch is None else _read_push(payload, branch)
 
@@ -101,12 +107,12 @@ def _read_merge_request(project: _Project, request: _Attributes) -> GitNews:
     return GitNews([link])
 
 
-def _read_pipeline(pipeline: _Attributes) -> GitNews:
+def _read_pipeline(pipeline: _Attributes, jobs: int) -> GitNews:
     head = clean_commit(pipeline.sha)
     if head is None:
         return GitNews()
     state = _CHECKS.get(pipeline.status or "", Checks.PENDING)
-    return GitNews([], [CheckNews(head, "pipeline", state, read_time(pipeline.finished_at))])
+    return GitNews([], [CheckNews(head, "pipeline", state, read_time(pipeline.finished_at), clean_count(jobs))])
 
 
 def _read_push(payload: _Payload, branch: str) -> GitNews:

@@ -12,6 +12,7 @@ MAX_COMMITS = 100
 MAX_URL = 2_000
 MAX_NAME = 200
 MAX_TITLE = 300
+MAX_COUNT = 10_000  # of checks
 
 _URL = re.compile(r"https?://[!-~]+")
 _COMMIT = re.compile(r"[0-9a-fA-F]{40}|[0-9a-fA-F]{64}")
@@ -37,12 +38,13 @@ class LinkNews(msgspec.Struct, frozen=True):
 
 
 class CheckNews(msgspec.Struct, frozen=True):
-    """The state of one check of a commit."""
+    """The state of one report about a commit, and how many checks it is about; 0 if the provider doesn't say."""
 
     head: str
     name: str
     state: Checks
     at: int | None = None
+    count: int = 0
 
 
 class GitNews(msgspec.Struct, frozen=True):
@@ -69,6 +71,11 @@ def clean_text(text: str, most: int) -> str:
 def clean_commit(text: str | None) -> str | None:
     """Return a commit's hash; None for anything else, and for the hash of zeros that means none."""
     return text.lower() if text and _COMMIT.fullmatch(text) and text.strip("0") else None
+
+
+def clean_count(count: int) -> int:
+    """Return a number of checks; 0 for one that can't be true."""
+    return count if 0 <= count <= MAX_COUNT else 0
 
 
 def read_time(text: str | None) -> int | None:

@@ -35,7 +35,7 @@ class GitLink(msgspec.Struct, frozen=True):
     """A branch, commit or pull request that names a ticket.
 
     `name` is short, such as `#7`. `state` is null for commits of other branches than the default one, `checks` until
-    one is reported.
+    one is reported. `check_count` is how many there are; null if the provider doesn't say.
     """
 
     kind: GitLinkKind
@@ -44,6 +44,7 @@ class GitLink(msgspec.Struct, frozen=True):
     title: str
     state: GitState | None
     checks: Checks | None
+    check_count: int | None
     updated: Time
 
 

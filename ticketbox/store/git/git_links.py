@@ -79,8 +79,9 @@ def update_link(tx: Write, key: int, news: LinkNews, at: int) -> None:
 
 HAS_HEAD = "SELECT 1 FROM git_link WHERE project_id = ? AND head = ?"
 UPSERT_CHECK = """
-INSERT INTO git_check (project_id, head, name, state, changed_at) VALUES (?, ?, ?, ?, ?)
-ON CONFLICT (project_id, head, name) DO UPDATE SET state = excluded.state, changed_at = excluded.changed_at
+INSERT INTO git_check (project_id, head, name, state, changed_at, checks) VALUES (?, ?, ?, ?, ?, ?)
+ON CONFLICT (project_id, head, name) DO UPDATE
+SET state = excluded.state, changed_at = excluded.changed_at, checks = excluded.checks
 WHERE excluded.changed_at >= changed_at
 """
 COUNT_CHECKS = "SELECT count(*) FROM git_check WHERE project_id = ? AND head = ?"
@@ -92,7 +93,7 @@ def record_check(tx: Write, project: int, news: CheckNews, at: int) -> None:
     if tx.fetch_one(HAS_HEAD, (project, news.head)) is None:
         return
     if tx.fetch_value(COUNT_CHECKS, (project, news.head)) < MAX_CHECKS:
-        tx.execute(UPSERT_CHECK, (project, news.head, news.name, news.state.value, at))
+        tx.execute(UPSERT_CHECK, (project, news.head, news.name, news.state.value, at, news.count))
 
 
 # Old checks of commits that are no longer the newest of a link.
@@ -111,7 +112,8 @@ def delete_old_checks(tx: Write) -> None:
 SELECT_LINKS = """
 SELECT l.kind, l.url, l.name, l.title, l.state, l.changed_at,
   (SELECT iif(max(c.state = 'failing'), 'failing', iif(max(c.state = 'pending'), 'pending', max(c.state)))
-    FROM git_check c WHERE c.project_id = l.project_id AND c.head = l.head)
+    FROM git_check c WHERE c.project_id = l.project_id AND c.head = l.head),
+  (SELECT nullif(sum(c.checks), 0) FROM git_check c WHERE c.project_id = l.project_id AND c.head = l.head)
 FROM git_link l WHERE l.ticket_id = ?
 ORDER BY CASE l.kind WHEN 'pull_request' THEN 0 WHEN 'branch' THEN 1 ELSE 2 END, l.changed_at DESC, l.id DESC LIMIT ?
 """
@@ -127,7 +129,8 @@ def list_links(tx: Read, ticket: int) -> list[GitLink]:
             title,
             None if state is None else GitState(state),
             None if checks is None else Checks(checks),
+            count,
             format_rfc3339(at),
         )
-        for kind, url, name, title, state, at, checks in tx.fetch_all(SELECT_LINKS, (ticket, LISTED))
+        for kind, url, name, title, state, at, checks, count in tx.fetch_all(SELECT_LINKS, (ticket, LISTED))
     ]

@@ -29,10 +29,12 @@ test('what an agent reports is found among the links of git hooks', () => {
 });
 
 test('a pull request shows its checks while it is open, then how it ended', () => {
-  expect(nameOutcome({ state: 'open', checks: 'passing' })?.label).toBe('Checks pass');
-  expect(nameOutcome({ state: 'open', checks: 'failing' })?.tone).toBe('error');
-  expect(nameOutcome({ state: 'open', checks: null })).toBeNull();
-  expect(nameOutcome({ state: 'merged', checks: 'failing' })?.label).toBe('Merged');
+  expect(nameOutcome({ state: 'open', checks: 'passing', check_count: null })?.label).toBe('Checks pass');
+  expect(nameOutcome({ state: 'open', checks: 'passing', check_count: 12 })?.label).toBe('12 checks');
+  expect(nameOutcome({ state: 'open', checks: 'passing', check_count: 1 })?.label).toBe('1 check');
+  expect(nameOutcome({ state: 'open', checks: 'failing', check_count: 12 })?.tone).toBe('error');
+  expect(nameOutcome({ state: 'open', checks: null, check_count: null })).toBeNull();
+  expect(nameOutcome({ state: 'merged', checks: 'failing', check_count: null })?.label).toBe('Merged');
 });
 
 test('events of git hooks are sentences', () => {

@@ -1,4 +1,5 @@
 import type { GitLink } from '../../../../generated/api';
+import { formatCount } from '../../ui/display/format';
 
 const KINDS: Record<GitLink['kind'], string> = {
   pull_request: 'pull request',
@@ -19,14 +20,22 @@ export function findGitLink(links: GitLink[], url: string): GitLink | undefined 
 }
 
 /** What is worth a chip about a pull request: its checks while it is open, then how it ended. */
-export function nameOutcome({ state, checks }: Pick<GitLink, 'state' | 'checks'>): Outcome | null {
+export function nameOutcome({
+  state,
+  checks,
+  check_count,
+}: Pick<GitLink, 'state' | 'checks' | 'check_count'>): Outcome | null {
   if (state !== null && state !== 'open')
     return { label: state === 'merged' ? 'Merged' : 'Closed', tone: 'neutral' };
+  if (checks === 'passing' && check_count)
+    return { ...OUTCOMES.passing, label: formatCount(check_count, 'check', 'checks'), ending: ' pass' };
   return checks ? OUTCOMES[checks] : null;
 }
 
 interface Outcome {
   label: string;
+  /** What the colour and the icon say, for those who don't see them. */
+  ending?: string;
   tone: 'ok' | 'error' | 'warn' | 'neutral';
 }
 const OUTCOMES: Record<NonNullable<GitLink['checks']>, Outcome> = {
