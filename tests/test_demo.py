@@ -1,13 +1,14 @@
 """`ticketbox demo`: its data is complete and consistent, and no other file is overwritten."""
 
 import contextlib
+import gzip
 import io
 import sqlite3
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from datetime import datetime
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from tests.support.seed import EMAIL, Seed, create_seed, faults
 from tests.support.server import Box, expect_error, ok
 from ticketbox.cli.core.operations import run_operation
 from ticketbox.demo.agents import DemoAgents
-from ticketbox.demo.dataset import DATA, read_capture, read_screenshot, read_tickets
+from ticketbox.demo.dataset import DATA, read_capture, read_replay, read_screenshot, read_tickets
 from ticketbox.domain.captures.images.annotations import AnnotationInput
 from ticketbox.domain.captures.images.geometry import compute_bounds
 
@@ -38,9 +39,11 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Demo]:
 
 def test_every_capture_has_a_ticket_and_a_screenshot() -> None:
     names = [ticket.capture for ticket in read_tickets() if ticket.capture]
+    steps = [step for ticket in read_tickets() for step in ticket.history]
+    proofs = {step.args["screenshot"] for step in steps if "screenshot" in step.args}
     assert sorted(names) == sorted(path.stem for path in (DATA / "captures").iterdir())
-    assert sorted(names) == sorted(path.stem for path in (DATA / "screenshots").iterdir())
-    assert sum(len(read_screenshot(name)) for name in names) < 600_000
+    assert {*names, *proofs} == {path.stem for path in (DATA / "screenshots").iterdir()}
+    assert sum(len(read_screenshot(name)) for name in {*names, *proofs}) < 600_000
 
 
 def test_screenshots_have_the_size_of_the_viewport_and_annotations_are_inside() -> None:
@@ -72,6 +75,18 @@ def test_streams_are_in_order_and_end_before_the_capture() -> None:
             assert not times or times[-1] < capture.captured_at
 
 
+def test_replays_are_small_begin_with_the_page_and_end_before_the_capture() -> None:
+    paths = list((DATA / "replays").iterdir())
+    assert paths
+    for path in paths:
+        assert len(gzip.compress(path.read_bytes())) < 60_000
+        events, capture = read_replay(path.stem), read_capture(path.stem)
+        assert [event["type"] for event in events[:2]] == [4, 2]  # the page's size, and all of the page
+        times = [event["timestamp"] for event in events]
+        assert times == sorted(times)
+        assert 0 <= times[0] <= times[-1] <= capture.captured_at
+
+
 def list_all(client: httpx.Client, path: str, **parameters: Any) -> list[dict[str, Any]]:
     """Return the items of all pages of a list."""
     items: list[dict[str, Any]] = []
@@ -91,7 +106,7 @@ def test_demo_shows_every_part_of_a_team_at_work(demo: Demo) -> None:
         assert all(each["url_patterns"] for each in projects.values())
         assert len(ok(client.get(f"/companies/{company['id']}/members"))["items"]) == 5
         tickets = list_all(client, "/tickets", status="all")
-        assert len(tickets) == 25
+        assert len(tickets) == 27
         for project in projects.values():
             columns = {
                 each["id"]: each["name"] for each in ok(client.get(f"/projects/{project['id']}/columns"))["items"]
@@ -113,13 +128,18 @@ def test_demo_shows_every_part_of_a_team_at_work(demo: Demo) -> None:
 
 
 def expect_agents_at_work(client: httpx.Client, since: float) -> dict[str, dict[str, Any]]:
-    """Return the sessions of the two agents, which gave signs of life after a time: one asks, and one works."""
-    found = {each["state"]: each for each in ok(client.get("/work-sessions"))["items"] if each["ended"] is None}
-    assert set(found) == {"active", "awaiting_input"}
-    for session in found.values():
-        assert {"done", "active", "pending"} == {step["state"] for step in session["plan"]}
+    """Return the agents' sessions, with signs of life after a time: one works, one asks, one is done."""
+    found = {
+        session["question"]["kind"] if session["state"] == "awaiting_input" else session["state"]: session
+        for session in ok(client.get("/work-sessions"))["items"]
+        if session["ended"] is None
+    }
+    assert set(found) == {"active", "question", "done"}
+    for name, session in found.items():
+        steps = {"done"} if name == "done" else {"done", "active", "pending"}
+        assert steps == {step["state"] for step in session["plan"]}
         assert datetime.fromisoformat(session["last_seen"]).timestamp() >= since - 0.001
-    question = found["awaiting_input"]["question"]
+    question = found["question"]["question"]
     assert (question["answer"], len(question["choices"])) == (None, 2)
     return found
 
@@ -159,6 +179,63 @@ def test_captures_look_real_and_differ_in_health(demo: Demo) -> None:
         assert len(failed) > 5
         hits = ok(client.get("/search", params={"q": "gift card"}))["items"]
         assert hits
+
+
+def find_ticket(client: httpx.Client, title: str) -> dict[str, Any]:
+    """Return a ticket with its details."""
+    (found,) = ok(client.get("/search", params={"q": f'title:"{title}"'}))["items"]
+    return ok(client.get(f"/tickets/{found['id']}"))
+
+
+def test_bug_has_a_replay_and_the_authors_source_and_is_reproduced(demo: Demo) -> None:
+    with demo.client(demo.token) as client:
+        ticket = find_ticket(client, "contains a gift card")
+        capture = ticket["capture"]
+        assert capture["health"]["replay"]["status"] == "ok"
+        replay = ok(client.get(f"/captures/{capture['id']}/replay"))
+        assert len(replay) > 20
+        (error,) = ok(client.get(f"/captures/{capture['id']}/errors"))["items"]
+        original = error["frames"][0]["original"]
+        assert (original["file"], original["line"], original["from_page"]) == ("src/cart/totals.ts", 41, True)
+        assert "line.price.amount" in original["context"][2]
+        assert {(link["kind"], link["ticket"]["resolved"]) for link in ticket["links"]} == {
+            ("blocked_by", True), ("duplicated_by", True), ("blocks", False),
+        }  # fmt: skip
+        (request,) = ticket["git_links"]
+        given = {name: request[name] for name in ("kind", "name", "state", "checks", "check_count")}
+        assert given == {
+            "kind": "pull_request", "name": "#318", "state": "open", "checks": "passing", "check_count": 12,
+        }  # fmt: skip
+        today = datetime.now(UTC).date()
+        assert 1 <= (date.fromisoformat(ticket["due_on"]) - today).days <= 2
+        (before,) = ok(client.get(f"/tickets/{ticket['id']}/verifications"))["items"]
+        assert (before["verdict"], before["branch"], before["rounds"]) == ("reproduced", "main", 3)
+        assert client.get(f"/assets/{before['screenshot']}/content").status_code == 200
+
+
+def test_fix_in_review_is_verified_before_and_after(demo: Demo) -> None:
+    with demo.client(demo.token) as client:
+        ticket = find_ticket(client, "after switching colours twice")
+        assert ticket["column"] == "Review"
+        after, before = ok(client.get(f"/tickets/{ticket['id']}/verifications"))["items"]
+        assert (before["verdict"], after["verdict"], after["rounds"]) == ("reproduced", "gone", 3)
+        assert (before["branch"], after["branch"]) == ("main", "fix/variant-state")
+        assert after["commit"] != before["commit"]
+        pictures = {client.get(f"/assets/{each['screenshot']}/content").content for each in (before, after)}
+        assert len(pictures) == 2
+
+
+def test_sidebar_has_views_with_tickets_and_the_inbox_every_reason(demo: Demo) -> None:
+    with demo.client() as web:
+        ok(web.post("/session", json={"email": "demo@example.org", "password": demo.password}))
+        views = {each["name"]: each for each in ok(web.get("/views"))["items"]}
+        assert set(views) == {"Checkout bugs", "Waiting for review"}
+        for view in views.values():
+            assert ok(web.get("/tickets", params={"view": view["id"]}))["items"]
+        unread = list_all(web, "/notifications", unread=True)
+        assert {each["reason"] for each in unread} == {"question", "approval", "mention", "assignment", "reply"}
+        assert len(unread) < 10
+        assert list_all(web, "/notifications", read=True)
 
 
 def test_history_is_in_order_and_never_in_the_future(demo: Demo) -> None:
@@ -211,7 +288,7 @@ def test_existing_demo_is_served_with_new_credentials(demo: Demo, tmp_path: Path
     with Demo(copy) as again:
         assert (again.password, again.token) != (demo.password, demo.token)
         with again.client(again.token) as client, again.client(demo.token) as old, again.client() as web:
-            assert len(list_all(client, "/tickets", status="all")) == 25
+            assert len(list_all(client, "/tickets", status="all")) == 27
             expect_error(old.get("/me"), 401, "unauthorized")
             credentials = {"email": "demo@example.org", "password": demo.password}
             expect_error(web.post("/session", json=credentials), 401, "unauthorized")
@@ -225,7 +302,7 @@ def test_demo_agents_work_while_it_is_served_and_leave_what_people_ended(demo: D
     agents, since = DemoAgents(copy := copy_file(demo.db, tmp_path)), time.time()
     agents.start()
     with Box(copy) as box, box.client(demo.token) as client, box.client() as web:
-        waiting = expect_agents_at_work(client, since)["awaiting_input"]
+        waiting = expect_agents_at_work(client, since)["question"]
         since = time.time()
         agents.renew()
         expect_agents_at_work(client, since)
@@ -271,5 +348,5 @@ def test_killed_demo_leaves_no_incomplete_file(tmp_path: Path) -> None:
         process.kill()
     assert not db.exists()
     with Demo(db) as box, box.client(box.token) as client:
-        assert len(list_all(client, "/tickets", status="all")) == 25
+        assert len(list_all(client, "/tickets", status="all")) == 27
     assert not list(tmp_path.glob("*.part*"))

@@ -2,7 +2,8 @@
 
     uv run --group dev python packaging/demo/screenshots.py [NAME ...]
 
-Each page has the name of a capture in `ticketbox/demo/data/captures`, whose viewport it is shown in. The pages use the
+Each page has the name of a capture in `ticketbox/demo/data/captures`, whose viewport it is shown in; a page that is
+fixed has `-fixed` after it, and is the picture of a verification. The pages use the
 fonts Inter and Instrument Serif; install them before you run this. The annotations in `tickets.json` hold pixel
 positions: check them when a page has changed.
 """
@@ -24,7 +25,8 @@ QUALITY = 82
 def main() -> None:
     """Take the named screenshots, or all of them."""
     templates = jinja2.Environment(loader=jinja2.FileSystemLoader(PAGES), autoescape=True)
-    names = sys.argv[1:] or sorted(path.stem for path in (DATA / "captures").iterdir())
+    captures = sorted(path.stem for path in (DATA / "captures").iterdir())
+    names = sys.argv[1:] or [*captures, *(path.stem for path in PAGES.glob("*-fixed.html"))]
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
         for name in names:
@@ -36,7 +38,7 @@ def main() -> None:
 
 def take_screenshot(browser: Browser, name: str, html: str) -> bytes:
     """Show a page in the viewport of its capture and return a PNG of what is visible."""
-    environment = read_capture(name).environment
+    environment = read_capture(name.removesuffix("-fixed")).environment
     viewport = environment.viewport
     assert viewport
     page = browser.new_page(

@@ -102,6 +102,8 @@ class DemoAgents:
         await self._call(dispatcher, caller, "report_progress", **report, **agent.progress)
         if agent.question is not None:
             await self._call(dispatcher, caller, "ask_human", **report, **agent.question)
+        if agent.is_done:
+            await self._call(dispatcher, caller, "finish_work", **report, resolved=True)
         self._sessions.append(session)
 
     async def _issue_token(self, dispatcher: Dispatcher, email: str, label: str, via: Via) -> RequestContext:

@@ -1,4 +1,4 @@
-"""The demo's data: company, tickets and agents in `data/*.json`, `data/captures/` and `data/screenshots/`.
+"""The demo's data: company, tickets and agents in `data/*.json`, captures with their replays, and pictures.
 
 An author (`by`) is `person/client`. The client is `web`, a session in the web app, or one of `company.json`, an access
 token. A file that doesn't fit its Struct raises msgspec.ValidationError.
@@ -43,26 +43,40 @@ class DemoClient(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class DemoProject(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A project."""
+    """A project. `repository` is the name of its git hook, `done_approval` its gate for agents."""
 
     name: str
     url_patterns: list[str]
+    repository: str
+    done_approval: bool = False
+
+
+class DemoCompanyStep(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """An operation on the company. In `args`, `project` is a project's name."""
+
+    hours_ago: float
+    by: str
+    operation: str
+    args: dict[str, Any] = {}
 
 
 class DemoCompany(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The company with its people and clients by key. One person is the owner."""
+    """The company with its people and clients by key, and what happened outside of tickets. One person is the owner."""
 
     name: str
     people: dict[str, DemoPerson]
     clients: dict[str, DemoClient]
     projects: list[DemoProject]
+    history: list[DemoCompanyStep]
 
 
 class DemoStep(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """An operation on a ticket.
 
-    `hours_later` counts from the ticket's creation. In `args`, `column` is a column's name and `person` a person's
-    key; the loader replaces them with ids and adds the id of the ticket or of its screenshot.
+    `hours_later` counts from the ticket's creation. In `args`, `column` is a column's name, `person` a person's key,
+    `other` the title of another ticket, `due_in_days` counts from today, and `screenshot` names a picture to attach;
+    the loader replaces them, and adds the id of the ticket, its capture or its screenshot. A delivery to the project's
+    git hook has its payload in `args`, with the time added to what it is about, and `{key}` for the ticket's key.
     """
 
     hours_later: float
@@ -86,7 +100,7 @@ class DemoTicket(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class DemoAgent(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """An agent that works on a ticket while the demo is served: what it reports, and what it asks."""
+    """An agent that works on a ticket while the demo is served: what it reports, and what it asks or wants accepted."""
 
     by: str
     title: str
@@ -94,6 +108,7 @@ class DemoAgent(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     branch: str
     progress: dict[str, Any]
     question: dict[str, Any] | None = None
+    is_done: bool = False
 
 
 class DemoCapture(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -134,8 +149,14 @@ def read_capture(name: str) -> DemoCapture:
 
 
 def read_screenshot(name: str) -> bytes:
-    """Read a capture's screenshot, a WebP image."""
+    """Read the picture of a page, a WebP image: a capture's screenshot, or what a verification saw."""
     return (DATA / "screenshots" / f"{name}.webp").read_bytes()
+
+
+def read_replay(name: str) -> list[dict[str, Any]]:
+    """Read a capture's replay, events of rrweb with times as in the capture; empty if it has none."""
+    path = DATA / "replays" / f"{name}.json"
+    return msgspec.json.decode(path.read_bytes(), type=list[dict[str, Any]]) if path.exists() else []
 
 
 def _read(name: str, shape: type[T]) -> T:

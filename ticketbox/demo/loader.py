@@ -3,27 +3,30 @@
 The loader sets the clock, so every change gets the time it would have after some weeks of work.
 """
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
 from ticketbox.demo.dataset import (
-    DemoCapture,
+    DemoCompanyStep,
     DemoStep,
     DemoTicket,
-    read_capture,
     read_company,
     read_screenshot,
     read_tickets,
 )
+from ticketbox.demo.sending import HookAddress, build_capture_parts, build_delivery
 from ticketbox.domain.accounts import secrets
-from ticketbox.domain.captures.capture import HealthStatus, Stream, StreamHealth
 from ticketbox.domain.core.access.policy import Via
 from ticketbox.domain.core.access.scopes import RoleName
 from ticketbox.domain.core.clock import HOUR, MINUTE, Clock
 from ticketbox.domain.core.fairness.limits import RateLimiter
+from ticketbox.jobs.git import apply_waiting
+from ticketbox.operations.captures.processing.intake import Upload
 from ticketbox.operations.catalogue import load_registry
 from ticketbox.operations.core.context import RequestContext
 from ticketbox.operations.core.dispatch import Dispatcher
@@ -50,25 +53,31 @@ class DemoClock:
 
 
 class LoadedTicket(msgspec.Struct, frozen=True):
-    """The ids of a created ticket and of its screenshot."""
+    """The ids of a created ticket, its capture and its screenshot, and its key."""
 
     ticket_id: str
-    screenshot_id: str | None
+    key: str
+    capture_id: str | None = None
+    screenshot_id: str | None = None
 
 
 class Loader:
-    """Runs the operations that create the company and its tickets."""
+    """Runs the operations that create the company and its tickets. The demo's today is the day of `clock.now`."""
 
-    def __init__(self, dispatcher: Dispatcher, clock: DemoClock) -> None:
+    def __init__(self, dispatcher: Dispatcher, database: Database, clock: DemoClock) -> None:
         self._dispatch = dispatcher.dispatch
+        self._database = database
         self._operations = load_registry()
         self._clock = clock
+        self._today = datetime.fromtimestamp(clock.now / 1000, UTC).date()
         self._company = read_company()
         self._user_ids: dict[str, str] = {}
         self._project_ids: dict[str, str] = {}
         self._column_ids: dict[tuple[str, str], str] = {}
         self._credentials: dict[str, RequestContext] = {}
         self._leases: dict[str, str] = {}  # by ticket
+        self._hooks: dict[str, HookAddress] = {}  # by project
+        self._tickets: dict[str, LoadedTicket] = {}  # by title
 
     async def create_company(self) -> None:
         """Create the company with its people and projects. All passwords are random and then forgotten."""
@@ -98,13 +107,26 @@ class Loader:
                 added = await self._run_as(by, "create_project", company_id=created.company_id, name=project.name)
                 self._project_ids[project.name] = added.id
             project_id = self._project_ids[project.name]
-            policy = {"url_patterns": project.url_patterns, "capture_policy": {"bodies": "on"}}
+            policy = {
+                "url_patterns": project.url_patterns,
+                "capture_policy": {"bodies": "on"},
+                "done_approval": project.done_approval,
+            }
             await self._run_as(by, "update_project", project_id=project_id, **policy)
             await self._run_as(by, "create_column", project_id=project_id, name="Review", position=REVIEW_POSITION)
             columns = await self._run_as(by, "list_columns", project_id=project_id)
             self._column_ids |= {(project.name, column.name): column.id for column in columns.items}
+            hook = await self._run_as(by, "create_git_hook", project_id=project_id, name=project.repository)
+            self._hooks[project.name] = HookAddress(hook.url.rpartition("/")[2], hook.secret)
 
-    async def create_ticket(self, ticket: DemoTicket) -> LoadedTicket:
+    async def run_company_step(self, step: DemoCompanyStep) -> None:
+        """Run one step of the company's history."""
+        args = dict(step.args)
+        if "project" in args:
+            args["project_id"] = self._project_ids[args.pop("project")]
+        await self._run_as(step.by, step.operation, **args)
+
+    async def create_ticket(self, ticket: DemoTicket) -> None:
         """Create a ticket as it is before its history."""
         fields = {
             "project_id": self._project_ids[ticket.project],
@@ -115,28 +137,56 @@ class Loader:
         }
         if ticket.capture is None:
             created = await self._run_as(ticket.by, "create_ticket", **fields)
-            return LoadedTicket(created.id, None)
-        parts = _build_capture_parts(ticket.capture, fields, self._clock.now)
+            self._tickets[ticket.title] = LoadedTicket(created.id, created.key)
+            return
+        parts = build_capture_parts(ticket.capture, fields, self._clock.now)
         receipt = await self._run_as(ticket.by, "create_capture", **parts)
         created = await self._run_as(ticket.by, "get_ticket", ticket_id=receipt.ticket_id)
-        return LoadedTicket(receipt.ticket_id, created.capture.screenshot_id)
+        self._tickets[ticket.title] = LoadedTicket(
+            receipt.ticket_id, created.key, receipt.capture_id, created.capture.screenshot_id
+        )
 
-    async def run_step(self, ticket: DemoTicket, loaded: LoadedTicket, step: DemoStep) -> None:
+    async def run_step(self, ticket: DemoTicket, step: DemoStep) -> None:
         """Run one step of a ticket's history."""
-        args = dict(step.args)
-        if "column" in args:
-            args["column_id"] = self._column_ids[ticket.project, args.pop("column")]
-        if "person" in args:
-            args["user_id"] = self._user_ids[args.pop("person")]
-        if step.operation == "save_annotations":
-            args["asset_id"] = loaded.screenshot_id
-        else:
-            args["ticket_id"] = loaded.ticket_id
+        loaded = self._tickets[ticket.title]
+        if step.operation == "receive_git_delivery":
+            await self._deliver(build_delivery(self._hooks[ticket.project], step.args, loaded.key, self._clock.now))
+            return
+        args = await self._build_args(ticket, loaded, step)
         if step.operation == "stop_work":
             args["lease"] = self._leases.pop(loaded.ticket_id)
         result = await self._run_as(step.by, step.operation, **args)
         if step.operation == "start_work":
             self._leases[loaded.ticket_id] = result.lease
+
+    async def _build_args(self, ticket: DemoTicket, loaded: LoadedTicket, step: DemoStep) -> dict[str, Any]:
+        args = dict(step.args)
+        if step.operation == "save_annotations":
+            return args | {"asset_id": loaded.screenshot_id}
+        args["ticket_id"] = loaded.ticket_id
+        if "column" in args:
+            args["column_id"] = self._column_ids[ticket.project, args.pop("column")]
+        if "person" in args:
+            args["user_id"] = self._user_ids[args.pop("person")]
+        if "other" in args:
+            args["other"] = self._tickets[args["other"]].ticket_id
+        if "due_in_days" in args:
+            args["due_on"] = (self._today + timedelta(days=args.pop("due_in_days"))).isoformat()
+        if step.operation == "add_verification":
+            args["capture_id"] = loaded.capture_id
+            if "screenshot" in args:
+                args["screenshot"] = await self._attach(loaded, step.by, args["screenshot"])
+        return args
+
+    async def _attach(self, loaded: LoadedTicket, by: str, picture: str) -> str:
+        """Attach a picture to a ticket, and return its id."""
+        file = Upload(f"{picture}.webp", read_screenshot(picture))
+        return (await self._run_as(by, "add_attachment", ticket_id=loaded.ticket_id, file=file)).id
+
+    async def _deliver(self, delivery: dict[str, Any]) -> None:
+        """Receive a delivery of a repository, and apply it as the server's job does."""
+        await self._dispatch(self._operations["receive_git_delivery"], delivery, RequestContext())
+        await self._database.write(apply_waiting)
 
     async def _sign_in(self, person: str, email: str, password: str) -> None:
         context = RequestContext(address=f"192.0.2.{len(self._credentials)}", user_agent="Mozilla/5.0 (demo)")
@@ -161,33 +211,6 @@ class Loader:
         return await self._dispatch(self._operations[operation], args, context)
 
 
-def _build_capture_parts(name: str, fields: dict[str, Any], now: int) -> dict[str, Any]:
-    """Return the parts of a capture as the extension sends them. `now` is the capture's time."""
-    capture = read_capture(name)
-    loaded_at = now - capture.captured_at
-    for entry in (*capture.console, *capture.network, *capture.errors, *capture.actions):
-        entry.ts += loaded_at
-    envelope = {
-        "id": f"demo-capture-{name}",
-        "page": capture.page,
-        "environment": capture.environment,
-        "captured_at": float(now),
-        "health": {
-            **{stream.value: _build_stream_health(capture, stream) for stream in Stream},
-            "page_loaded_at": loaded_at,
-            "history_started_at": loaded_at + capture.history_started_at,
-        },
-        **fields,
-    }
-    streams = {stream.value: msgspec.json.encode(getattr(capture, stream)) for stream in Stream}
-    return {"capture": msgspec.to_builtins(envelope), "screenshot": read_screenshot(name), **streams}
-
-
-def _build_stream_health(capture: DemoCapture, stream: Stream) -> StreamHealth:
-    health = capture.health.get(stream, StreamHealth(HealthStatus.OK))
-    return msgspec.structs.replace(health, captured=len(getattr(capture, stream)))
-
-
 async def create_demo(path: Path, report_progress: Callable[[int, int], None] = lambda _done, _total: None) -> None:
     """Create the demo's file, whole or not at all. `report_progress` receives the steps done and their total."""
     part = path.with_name(path.name + ".part")
@@ -197,7 +220,7 @@ async def create_demo(path: Path, report_progress: Callable[[int, int], None] = 
     database = await Database.open(part, Clock(now=lambda: clock.now, monotonic=clock.monotonic), readers=1)
     services = Services(database, RateLimiter(clock.monotonic), "http://localhost")
     try:
-        await _load(Loader(Dispatcher(services), clock), clock, report_progress)
+        await _load(Loader(Dispatcher(services), database, clock), clock, report_progress)
     finally:
         services.close()
         await database.close()
@@ -206,22 +229,34 @@ async def create_demo(path: Path, report_progress: Callable[[int, int], None] = 
 
 async def _load(loader: Loader, clock: DemoClock, report_progress: Callable[[int, int], None]) -> None:
     end = clock.now
-    tickets = read_tickets()
-    plan = [(ticket.hours_ago, 0, ticket, None) for ticket in tickets]
-    plan += [(ticket.hours_ago - step.hours_later, number, ticket, step)
-             for ticket in tickets for number, step in enumerate(ticket.history, 1)]  # fmt: skip
-    plan.sort(key=lambda entry: (-entry[0], entry[1]))
-    clock.now = end - int(plan[0][0] * HOUR) - 24 * HOUR
+    plan = _build_plan(loader)
+    clock.now = end - int(plan[0].hours_ago * HOUR) - 24 * HOUR
     await loader.create_company()
-    loaded: dict[str, LoadedTicket] = {}
-    for done, (hours_ago, _, ticket, step) in enumerate(plan, 1):
+    for done, planned in enumerate(plan, 1):
         # No change is in the future, and no two have the same time.
-        clock.now = max(clock.now + 1_000, min(end - MINUTE, end - int(hours_ago * HOUR)))
-        if step is None:
-            loaded[ticket.title] = await loader.create_ticket(ticket)
-        else:
-            await loader.run_step(ticket, loaded[ticket.title], step)
+        clock.now = max(clock.now + 1_000, min(end - MINUTE, end - int(planned.hours_ago * HOUR)))
+        await planned.run()
         report_progress(done, len(plan))
+
+
+class _Planned(NamedTuple):
+    """A change: when it is made, and its number among the changes of its ticket."""
+
+    hours_ago: float
+    number: int
+    run: Callable[[], Awaitable[None]]
+
+
+def _build_plan(loader: Loader) -> list[_Planned]:
+    """List all changes, first the oldest."""
+    plan = [_Planned(step.hours_ago, 0, partial(loader.run_company_step, step)) for step in read_company().history]
+    for ticket in read_tickets():
+        plan.append(_Planned(ticket.hours_ago, 0, partial(loader.create_ticket, ticket)))
+        plan += [
+            _Planned(ticket.hours_ago - step.hours_later, number, partial(loader.run_step, ticket, step))
+            for number, step in enumerate(ticket.history, 1)
+        ]
+    return sorted(plan, key=lambda each: (-each.hours_ago, each.number))
 
 
 def _remove(path: Path) -> None:
