@@ -239,7 +239,7 @@ async def _load(loader: Loader, clock: DemoClock, report_progress: Callable[[int
         report_progress(done, len(plan))
 
 
-class _Planned(NamedTuple):
+class _Change(NamedTuple):
     """A change: when it is made, and its number among the changes of its ticket."""
 
     hours_ago: float
@@ -247,13 +247,13 @@ class _Planned(NamedTuple):
     run: Callable[[], Awaitable[None]]
 
 
-def _build_plan(loader: Loader) -> list[_Planned]:
+def _build_plan(loader: Loader) -> list[_Change]:
     """List all changes, first the oldest."""
-    plan = [_Planned(step.hours_ago, 0, partial(loader.run_company_step, step)) for step in read_company().history]
+    plan = [_Change(step.hours_ago, 0, partial(loader.run_company_step, step)) for step in read_company().history]
     for ticket in read_tickets():
-        plan.append(_Planned(ticket.hours_ago, 0, partial(loader.create_ticket, ticket)))
+        plan.append(_Change(ticket.hours_ago, 0, partial(loader.create_ticket, ticket)))
         plan += [
-            _Planned(ticket.hours_ago - step.hours_later, number, partial(loader.run_step, ticket, step))
+            _Change(ticket.hours_ago - step.hours_later, number, partial(loader.run_step, ticket, step))
             for number, step in enumerate(ticket.history, 1)
         ]
     return sorted(plan, key=lambda each: (-each.hours_ago, each.number))

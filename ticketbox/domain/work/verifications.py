@@ -24,7 +24,7 @@ class Verdict(StrEnum):
 class Verification(msgspec.Struct, frozen=True):
     """A run of a ticket's reproduction against a commit. It never changes.
 
-    `branch` is null if whoever ran it named none. `console` are the errors in the console, `screenshot` and `trace`
+    `branch` is null if none was named. `console` are the errors in the console, `screenshot` and `trace`
     the ids of attachments of the ticket; they are null if there are none, or they were deleted.
     """
 
