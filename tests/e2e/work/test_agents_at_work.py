@@ -200,7 +200,7 @@ def test_pull_request_of_the_agent_shows_its_title_and_checks(chromium: Chromium
         await expect(line.get_by_role("link", name="Pull request #7 Use the value of the gift card")).to_be_visible()
         await asyncio.to_thread(repository.queue, build_check_suite("success"))
         await page.reload()  # a check alone is no event of the ticket
-        await expect(line).to_contain_text("Checks pass")
+        await expect(line).to_contain_text("12 checks")
         await expect(line).not_to_contain_text("open")
         box = await line.bounding_box()
         assert box
