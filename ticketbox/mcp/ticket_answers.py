@@ -187,6 +187,10 @@ def _shorten_listed_ticket(item: Json) -> None:
         item["claim"] = f"{by.get('token_label') or by['user']['name']} until {_shorten_time(item['claim']['until'])}"
     if "capture" in item:
         item["capture"] = {"id": item["capture"]["id"], **_count_entries(item["capture"]["counts"])}
+    if "verification" in item:
+        item["verification"] = "{verdict} on {commit}".format_map(item["verification"])
+    if "pull_request" in item:
+        item["pull_request"] = item["pull_request"]["name"]
     if found := item.pop("highlights", {}).get("excerpt"):
         item["match"] = "".join(piece["text"] for piece in found["parts"])
 

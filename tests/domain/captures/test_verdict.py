@@ -8,7 +8,7 @@ import pytest
 from ticketbox.domain.captures.fingerprints import fingerprint_message
 from ticketbox.domain.captures.reproduction.expectations import Expectations
 from ticketbox.domain.captures.reproduction.verdict import Observation, judge_round, judge_rounds, list_console
-from ticketbox.domain.work.verifications import Verdict
+from ticketbox.domain.tickets.records import Verdict
 
 BUG = {"name": "TypeError", "message": "Cannot read properties of null (reading 'amount')", "stack": ""}
 OTHER = {"name": "ReferenceError", "message": "cart is not defined", "stack": ""}

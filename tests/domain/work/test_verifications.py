@@ -4,7 +4,8 @@ from typing import NamedTuple
 
 import pytest
 
-from ticketbox.domain.work.verifications import Verdict, is_fix_proven
+from ticketbox.domain.tickets.records import Verdict
+from ticketbox.domain.work.verifications import is_fix_proven
 
 A, B = "a" * 40, "b" * 40
 

@@ -23,6 +23,7 @@ from tests.support.git_payloads import (
     build_status,
     encode,
 )
+from tests.support.mcp_client import call_tool
 from tests.support.operation_cases import draw_address, update_row
 from tests.support.server import World, eventually, expect_error, ok
 from ticketbox.domain.git.signatures import Provider
@@ -114,6 +115,41 @@ def test_pull_request_links_itself_and_closes_the_ticket_when_merged(world: Worl
     repository.queue(late)
     assert not repository.read(fixed)["resolved"]
     assert repository.links(fixed)[0]["title"] == "Keep it"
+
+
+def test_ticket_has_its_newest_open_pull_request(world: World, repository: Repository) -> None:
+    ticket, other = world.ticket(), world.ticket()
+
+    def find() -> Any:
+        rows = {
+            each["id"]: each for each in ok(world.api.get("/tickets", params={"project_id": world.project}))["items"]
+        }
+        assert rows[other["id"]]["pull_request"] is None
+        assert rows[ticket["id"]]["pull_request"] == repository.read(ticket)["pull_request"]
+        return rows[ticket["id"]]["pull_request"]
+
+    def report(**link: str) -> None:
+        links = [{"kind": "pull_request", **link}]
+        ok(world.api.post(f"/tickets/{ticket['id']}/work/progress", json={"lease": lease, "links": links}))
+
+    lease = ok(world.api.post(f"/tickets/{ticket['id']}/work", json={}))["lease"]
+    assert find() is None
+    report(url="https://git.example/shop/-/merge_requests/3")
+    assert find() == {"name": "!3", "url": "https://git.example/shop/-/merge_requests/3"}
+    report(url=f"{GITHUB}/pull/7/", state="open")
+    assert find() == {"name": "#7", "url": f"{GITHUB}/pull/7/"}
+    report(url=f"{GITHUB}/pull/8", state="Closed")
+    assert find()["name"] == "#7"
+    repository.queue(build_pull_request("Keep the cart", f"See {ticket['key']}"))
+    assert find() == {"name": "#7", "url": f"{GITHUB}/pull/7"}
+    closed = build_pull_request("Keep the cart", f"See {ticket['key']}", state="closed", at="2026-11-02T11:00:00Z")
+    repository.queue(closed)
+    assert find()["name"] == "!3"  # what the session says about the other one is older than what the hook says
+    ok(world.api.delete(f"/tickets/{ticket['id']}/work", headers={"Lease": lease}))
+    ok(world.api.post(f"/tickets/{ticket['id']}/work", json={}))
+    assert find()["name"] == "!3"
+    found = call_tool(world, world.owner.token("read"), "list_tickets", {})["structuredContent"]["items"]
+    assert {each.get("pull_request") for each in found} == {"!3", None}
 
 
 @pytest.mark.parametrize("provider", [Provider.GITLAB, Provider.GITEA])

@@ -76,6 +76,18 @@ def test_verification_is_listed_with_its_evidence(world: World) -> None:
     assert kept == {**first, "capture_id": None, "screenshot": None}
 
 
+def test_ticket_has_its_newest_verification_in_lists_too(world: World) -> None:
+    ticket, other = (world.ticket(title)["id"] for title in ("First", "Second"))
+    ok(add(world.api, ticket, verdict="reproduced", commit=BASE))
+    ok(add(world.api, ticket, verdict="flaky"))
+    expected = {ticket: {"verdict": "flaky", "commit": HEAD}, other: None}
+    listed = ok(world.api.get("/tickets", params={"project_id": world.project}))["items"]
+    assert {each["id"]: each["verification"] for each in listed} == expected
+    assert {each: ok(world.api.get(f"/tickets/{each}"))["verification"] for each in (ticket, other)} == expected
+    found = call_tool(world, world.owner.token("read"), "list_tickets", {})["structuredContent"]["items"]
+    assert {each["id"]: each.get("verification") for each in found} == {ticket: f"flaky on {HEAD}", other: None}
+
+
 @pytest.mark.parametrize(
     "wrong",
     [

@@ -35,6 +35,8 @@ class ViewField(StrEnum):
     PRIORITY = "priority"
     ASSIGNEES = "assignees"
     EVIDENCE = "evidence"
+    VERIFICATION = "verification"
+    PULL_REQUEST = "pull_request"
     LABELS = "labels"
     DUE = "due"
     COMMENTS = "comments"

@@ -113,11 +113,36 @@ class Blocker(msgspec.Struct, frozen=True):
     key: str
 
 
+class Verdict(StrEnum):
+    """What the reproduction did: it saw the bug, no error, another error, not the page, or something else each time."""
+
+    REPRODUCED = "reproduced"
+    GONE = "gone"
+    DIFFERENT_ERROR = "different_error"
+    NOT_REACHED = "not_reached"
+    FLAKY = "flaky"
+
+
+class LastVerification(msgspec.Struct, frozen=True):
+    """What a ticket's newest verification says."""
+
+    verdict: Verdict
+    commit: str
+
+
+class PullRequest(msgspec.Struct, frozen=True):
+    """An open pull request of a ticket. `name` is short, such as `#7`."""
+
+    name: str
+    url: str
+
+
 class Ticket(msgspec.Struct, frozen=True):
     """A ticket. `key` and `number` change when it moves to another project, `id` never.
 
     `url` is its page, `project` and `column` are names. `position` orders it in its column; positions have gaps and
-    may change. `blocked_by` lists the blockers that the caller sees.
+    may change. `blocked_by` lists the blockers that the caller sees, `verification` is the newest. `pull_request` is
+    the newest that is open, as a git hook said, or else the last work session with links.
     """
 
     id: str
@@ -143,6 +168,8 @@ class Ticket(msgspec.Struct, frozen=True):
     blocked_by: list[Blocker]
     source_url: str | None
     capture: CaptureSummary | None
+    verification: LastVerification | None
+    pull_request: PullRequest | None
     comment_count: int
     version: int
     created: By

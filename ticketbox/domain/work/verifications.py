@@ -1,24 +1,14 @@
 """Verifications: what the reproduction of a ticket's bug did on a commit (docs/use/verifications.md)."""
 
 from collections.abc import Sequence
-from enum import StrEnum
 from typing import Protocol
 
 import msgspec
 
 from ticketbox.domain.core.records import By
+from ticketbox.domain.tickets.records import Verdict
 
 MAX_ROUNDS = 20
-
-
-class Verdict(StrEnum):
-    """What the reproduction did: it saw the bug, no error, another error, not the page, or something else each time."""
-
-    REPRODUCED = "reproduced"
-    GONE = "gone"
-    DIFFERENT_ERROR = "different_error"
-    NOT_REACHED = "not_reached"
-    FLAKY = "flaky"
 
 
 class Verification(msgspec.Struct, frozen=True):

@@ -12,7 +12,8 @@ from ticketbox.domain.core.access.scopes import Scope
 from ticketbox.domain.core.fairness.limits import Budget
 from ticketbox.domain.core.patterns import match_whole
 from ticketbox.domain.core.problems import InvalidField, TicketArchived
-from ticketbox.domain.work.verifications import MAX_ROUNDS, Verdict, Verification
+from ticketbox.domain.tickets.records import Verdict
+from ticketbox.domain.work.verifications import MAX_ROUNDS, Verification
 from ticketbox.operations.core.context import RequestContext
 from ticketbox.operations.core.inputs import AnyBranch, Commit
 from ticketbox.operations.core.lookups import AssetId, CaptureId, Key, TicketId, find_readable_ticket, find_writable

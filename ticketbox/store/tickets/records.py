@@ -14,15 +14,18 @@ from ticketbox.domain.tickets.records import (
     Blocker,
     CaptureSummary,
     Claim,
+    LastVerification,
+    PullRequest,
     Status,
     Ticket,
+    Verdict,
     WorkRepository,
     WorkState,
 )
 from ticketbox.store.core.bylines import Bylines
 from ticketbox.store.core.visibility import WITH_VISIBLE_PROJECTS, Viewer
 from ticketbox.store.file.database import Read, Row
-from ticketbox.store.tickets import assignments
+from ticketbox.store.tickets import assignments, pull_requests
 
 _labels = msgspec.json.Decoder(list[str])
 _summary = msgspec.json.Decoder(CaptureSummary)
@@ -36,6 +39,9 @@ _SELECT_BLOCKERS = """(
   FROM ticket_link l CROSS JOIN ticket b ON b.id = l.ticket_id CROSS JOIN visible_project bv ON bv.id = b.project_id
   WHERE l.other_id = t.id AND l.kind = 'blocks' AND b.resolved = 0 AND b.status = 'active' AND bv.within)"""
 
+_SELECT_VERIFICATION = """(
+  SELECT n.verdict || ' ' || n.commit_hash FROM verification n WHERE n.ticket_id = t.id ORDER BY n.id DESC LIMIT 1)"""
+
 # Each column of a ticket's row, by name: rows are read through `get_fields`, never by a number.
 _COLUMNS = {
     "key": "t.id", "id": "t.public_id", "project_key": "v.key", "number": "t.number",
@@ -47,10 +53,11 @@ _COLUMNS = {
     "claimed_until": "t.claimed_until", "run": "w.run", "session_id": "w.public_id", "session_state": "w.state",
     "repository": "w.repository",
     "blockers": _SELECT_BLOCKERS, "source_url": "t.source_url", "capture_summary": "k.summary",
-    "comment_count": "t.comment_count", "version": "t.version", "created_at": "t.created_at",
-    "created_by": "t.created_by", "updated_at": "t.updated_at", "updated_by": "t.updated_by",
-    "archived_at": "t.archived_at", "archived_by": "t.archived_by", "due_day": "t.due_day",
-    "title_key": "t.title_key",
+    "verification": _SELECT_VERIFICATION, "comment_count": "t.comment_count", "version": "t.version",
+    "created_at": "t.created_at", "created_by": "t.created_by",
+    "updated_at": "t.updated_at", "updated_by": "t.updated_by",
+    "archived_at": "t.archived_at", "archived_by": "t.archived_by",
+    "due_day": "t.due_day", "title_key": "t.title_key",
 }  # fmt: skip
 TICKET_COLUMNS = ", ".join(_COLUMNS.values())
 TICKET_JOINS = """
@@ -76,17 +83,26 @@ _get_writers = get_fields("claimed_by", "created_by", "updated_by", "archived_by
 def build_tickets(tx: Read, rows: list[Row]) -> list[Ticket]:
     """Build tickets from rows of TICKET_COLUMNS, with their bylines and assignees."""
     bylines = Bylines(tx, chain.from_iterable(map(_get_writers, rows)))
-    assigned = assignments.list_assignees_of_tickets(tx, list(map(_get_key, rows)))
-    return [_build_ticket(row, bylines, assigned, tx.now, f"{tx.public_url}/tickets/") for row in rows]
+    keys = list(map(_get_key, rows))
+    assigned = assignments.list_assignees_of_tickets(tx, keys)
+    pulls = pull_requests.list_pull_requests(tx, keys)
+    return [_build_ticket(row, bylines, assigned, pulls, tx.now, f"{tx.public_url}/tickets/") for row in rows]
 
 
-def _build_ticket(row: Row, bylines: Bylines, assigned: Mapping[int, list[Person]], now: int, base: str) -> Ticket:
+def _build_ticket(
+    row: Row,
+    bylines: Bylines,
+    assigned: Mapping[int, list[Person]],
+    pulls: Mapping[int, PullRequest],
+    now: int,
+    base: str,
+) -> Ticket:
     (
         key, public_id, project_key, number, company, project, project_name,
         column, column_name, position, title, description, status,
         resolved, priority, labels, due_on, branch, claimed_by, claimed_at, claimed_until,
         run, session_id, session_state, repository,
-        blockers, source_url, summary, comments, version, created_at, created_by,
+        blockers, source_url, summary, verification, comments, version, created_at, created_by,
         updated_at, updated_by, archived_at, archived_by, _, _,
     ) = row  # fmt: skip
     claim = None
@@ -124,6 +140,8 @@ def _build_ticket(row: Row, bylines: Bylines, assigned: Mapping[int, list[Person
         _read_blockers(blockers) if blockers else [],
         source_url,
         None if summary is None else _summary.decode(summary),
+        None if verification is None else _read_verification(verification),
+        pulls.get(key),
         comments,
         version,
         bylines.build(created_by, created_at),
@@ -136,6 +154,11 @@ def _read_blockers(blockers: str) -> list[Blocker]:
     """Read the column `blockers`; the oldest ticket of a project comes first."""
     found = [Blocker(*each.split(" ")) for each in blockers.split(",")]
     return sorted(found, key=lambda each: (len(each.key), each.key))
+
+
+def _read_verification(verification: str) -> LastVerification:
+    verdict, commit = verification.split(" ")
+    return LastVerification(Verdict(verdict), commit)
 
 
 # The blockers look projects up as well. For two look-ups SQLite would list all visible projects first, and build an

@@ -5,7 +5,8 @@ from typing import NamedTuple
 import msgspec
 
 from ticketbox.domain.core.ids import Prefix, generate_id
-from ticketbox.domain.work.verifications import Verdict, Verification
+from ticketbox.domain.tickets.records import Verdict
+from ticketbox.domain.work.verifications import Verification
 from ticketbox.store.core.bylines import Bylines
 from ticketbox.store.file.database import Read, Row, Write
 

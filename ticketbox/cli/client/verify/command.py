@@ -4,7 +4,8 @@ from pathlib import Path
 
 import click
 
-from ticketbox.domain.work.verifications import MAX_ROUNDS, Verdict
+from ticketbox.domain.tickets.records import Verdict
+from ticketbox.domain.work.verifications import MAX_ROUNDS
 
 
 @click.command()

@@ -23,7 +23,7 @@ from ticketbox.cli.core.output import exit_with_error
 from ticketbox.domain.captures.reproduction.expectations import Expectations
 from ticketbox.domain.captures.reproduction.pack import EXPECTED
 from ticketbox.domain.captures.reproduction.verdict import Observation, judge_round, judge_rounds, list_console
-from ticketbox.domain.work.verifications import Verdict
+from ticketbox.domain.tickets.records import Verdict
 from ticketbox.operations.work.verifications import LINE_CHARACTERS, MAX_CONSOLE
 
 Json = dict[str, Any]

@@ -8,7 +8,7 @@ import msgspec
 from ticketbox.domain.captures.fingerprints import fingerprint_message, fingerprint_page
 from ticketbox.domain.captures.reproduction.expectations import Expectations, ExpectedRequest
 from ticketbox.domain.captures.summaries.overview import format_error
-from ticketbox.domain.work.verifications import Verdict
+from ticketbox.domain.tickets.records import Verdict
 
 
 class ObservedError(msgspec.Struct, frozen=True):

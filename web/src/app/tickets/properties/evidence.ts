@@ -1,11 +1,14 @@
 import { withBase } from '../../core/navigation/base';
 import type { CaptureSummary } from '../../../../generated/api';
 
-/** Name a capture's most frequent error, such as "TypeError ×5"; null if there is none. */
-export function nameErrors({ counts, main_error: main }: CaptureSummary): string | null {
+/** Name a capture's most frequent error, such as "TypeError" and "×5"; null if there is none. */
+export function nameErrors({
+  counts,
+  main_error: main,
+}: CaptureSummary): { name: string; times: string } | null {
   if (counts.errors === 0) return null;
-  if (!main) return counts.errors === 1 ? '1 error' : `${counts.errors} errors`;
-  return main.count > 1 ? `${main.name} ×${main.count}` : main.name;
+  if (!main) return { name: counts.errors === 1 ? '1 error' : `${counts.errors} errors`, times: '' };
+  return { name: main.name, times: main.count > 1 ? `×${main.count}` : '' };
 }
 
 /** The address of the small picture of a capture's screenshot; null if it has none. */

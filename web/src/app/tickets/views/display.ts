@@ -33,6 +33,8 @@ const FIELD_LABELS: Record<ViewField, string> = {
   column: 'Status',
   assignees: 'Assignees',
   evidence: 'Evidence',
+  verification: 'Verification',
+  pull_request: 'Pull request',
   labels: 'Labels',
   due: 'Due date',
   comments: 'Comments',
@@ -43,7 +45,19 @@ const FIELD_LABELS: Record<ViewField, string> = {
 
 /** What a layout can show, in the order in which the menu lists it. */
 export const LAYOUT_FIELDS: Record<ViewLayout, ViewField[]> = {
-  board: ['picture', 'key', 'priority', 'assignees', 'evidence', 'labels', 'due', 'comments', 'agent'],
+  board: [
+    'picture',
+    'key',
+    'priority',
+    'assignees',
+    'evidence',
+    'verification',
+    'pull_request',
+    'labels',
+    'due',
+    'comments',
+    'agent',
+  ],
   table: [
     'key',
     'priority',
@@ -54,6 +68,8 @@ export const LAYOUT_FIELDS: Record<ViewLayout, ViewField[]> = {
     'created',
     'labels',
     'evidence',
+    'verification',
+    'pull_request',
     'comments',
     'agent',
   ],

@@ -1,0 +1,65 @@
+"""The chips of a card: evidence, the newest verification, the open pull request, comments."""
+
+import asyncio
+
+import pytest
+from playwright.async_api import Page, expect
+
+from tests.e2e.support.app import EVERY, Looks, assert_accessible, use
+from tests.e2e.support.browser import Chromium
+from tests.e2e.support.captures import capture_on, failure, request
+from tests.support.server import World, ok
+
+
+def verify(world: World, ticket: str, verdict: str) -> None:
+    body = {"commit": "abcdef12", "base_url": "http://localhost:3000", "verdict": verdict}
+    ok(world.api.post(f"/tickets/{ticket}/verifications", json=body))
+
+
+def capture_failing(world: World) -> str:
+    """A ticket with five errors and two failed requests."""
+    errors = [failure(number, "rate is undefined") for number in range(5)]
+    network = [request(number, f"https://shop.example/api/{number}", 500) for number in range(2)]
+    return capture_on(world, errors=errors, network=network, title="Gift card fails")["id"]
+
+
+@EVERY
+def test_card_follows_the_fix_of_its_bug(chromium: Chromium, world: World, looks: Looks) -> None:
+    ticket = capture_failing(world)
+
+    async def watch(page: Page) -> None:
+        card = page.locator(f"article:has([data-ticket='{ticket}'])")
+        foot = card.locator(".foot")
+        await expect(foot).to_have_text("TypeError ×5 2 failed")
+        verify(world, ticket, "reproduced")
+        await expect(foot).to_have_text("TypeError ×5 2 failed Reproduced")
+        lease = ok(world.api.post(f"/tickets/{ticket}/work", json={}))["lease"]
+        link = {"kind": "pull_request", "url": "https://git.example/shop/pull/316"}
+        ok(world.api.post(f"/tickets/{ticket}/work/progress", json={"lease": lease, "links": [link]}))
+        ok(world.api.delete(f"/tickets/{ticket}/work", headers={"Lease": lease}))
+        verify(world, ticket, "gone")
+        await expect(foot).to_have_text("Gone #316")
+        await expect(foot.get_by_label("Pull request")).to_be_visible()
+        await assert_accessible(page)
+        body = {"column_id": world.columns[2]}
+        await asyncio.to_thread(lambda: ok(world.api.post(f"/tickets/{ticket}/move", json=body)))
+        await expect(foot).to_have_text("Verified #316")
+
+    use(chromium, world.owner, f"/projects/{world.project}", watch, looks)
+
+
+@pytest.mark.long
+def test_display_menu_hides_verification_and_pull_request(chromium: Chromium, world: World) -> None:
+    ticket = capture_failing(world)
+    verify(world, ticket, "gone")
+
+    async def choose(page: Page) -> None:
+        foot = page.locator("article .foot")
+        await expect(foot).to_have_text("Gone")
+        await page.get_by_role("button", name="Display").click()
+        await page.get_by_role("menuitemcheckbox", name="Verification").click()
+        await expect(foot).to_have_text("TypeError ×5 2 failed")
+        await page.goto(f"{world.box.url}/projects/{world.project}/table?fields=key,verification")
+        await expect(page.get_by_role("row").filter(has_text="Gift card")).to_contain_text("Gone")
+
+    use(chromium, world.owner, f"/projects/{world.project}", choose)

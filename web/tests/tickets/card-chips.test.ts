@@ -1,0 +1,54 @@
+import { expect, test } from 'vitest';
+import type { CaptureSummary, Ticket, Verdict } from '../../generated/api';
+import { chooseChips } from '../../src/app/tickets/board/card/card-chips';
+import { LAYOUT_FIELDS } from '../../src/app/tickets/views/display';
+import { ticket } from './tickets';
+
+const fields = LAYOUT_FIELDS.board;
+
+function failing(errors: number, failed_requests: number): Partial<Ticket> {
+  return { capture: { counts: { errors, failed_requests } } as CaptureSummary };
+}
+
+function fixed(verdict: Verdict): Partial<Ticket> {
+  return {
+    verification: { verdict, commit: 'abcdef1' },
+    pull_request: { name: '#316', url: 'https://git.example/pull/316' },
+  };
+}
+
+const everything = { ...failing(5, 2), ...fixed('flaky'), due_on: '2026-11-24', comment_count: 4 };
+
+test.each<[string, Partial<Ticket>, string[]]>([
+  ['nothing', {}, []],
+  [
+    'evidence first, no more than three chips, and the facts',
+    everything,
+    ['errors', 'failed', 'verdict', 'pull_request', 'comments'],
+  ],
+  ['facts after few chips', { ...failing(1, 0), comment_count: 4 }, ['errors', 'comments']],
+  ['a bug that is gone has no errors', { ...failing(5, 2), ...fixed('gone') }, ['verdict', 'pull_request']],
+  ['a capture without failures', failing(0, 0), ['capture']],
+])('%s', (_, given, expected) => {
+  expect(chooseChips(ticket('t', given), 'doing', fields, false).chips).toEqual(expected);
+});
+
+test('a picture stands for its capture', () => {
+  expect(chooseChips(ticket('t', failing(0, 0)), 'todo', fields, true).chips).toEqual([]);
+});
+
+test('labels get the room that is left', () => {
+  expect(chooseChips(ticket('t', failing(5, 2)), 'todo', fields, true).maxLabels).toBe(1);
+});
+
+test('the display menu decides, and errors are back if verifications are hidden', () => {
+  const few = fields.filter((each) => each !== 'verification' && each !== 'pull_request');
+  const chips = chooseChips(ticket('t', { ...failing(5, 2), ...fixed('gone') }), 'done', few, true).chips;
+  expect(chips).toEqual(['errors', 'failed']);
+});
+
+test('done tickets need no chip that says resolved', () => {
+  const resolved = ticket('t', { resolved: true });
+  expect(chooseChips(resolved, 'todo', fields, true).chips).toEqual(['resolved']);
+  expect(chooseChips(resolved, 'done', fields, true).chips).toEqual([]);
+});
