@@ -6,7 +6,7 @@ import re
 import pytest
 from playwright.async_api import Page, ViewportSize, expect
 
-from tests.e2e.support.app import SCHEMES, Looks, Scheme, assert_accessible, assert_fits, expect_value, use
+from tests.e2e.support.app import PHONE, SCHEMES, Looks, Scheme, assert_accessible, assert_fits, expect_value, use
 from tests.e2e.support.browser import Chromium
 from tests.e2e.support.captures import HEIGHT, WIDTH, capture_on
 from tests.e2e.work.test_agents_at_work import CHOICES, PLAN, QUESTION, Agent
@@ -15,6 +15,7 @@ from tests.support.server import World, ok
 
 IS_LOADED = "(image) => image.complete && image.naturalWidth > 0"
 WIDE: ViewportSize = {"width": 1440, "height": 900}
+NARROW: ViewportSize = {"width": 1024, "height": 768}
 
 
 @pytest.mark.long
@@ -87,6 +88,31 @@ def test_question_says_when_it_was_asked_beside_what_is_marked(chromium: Chromiu
         await expect(page).to_have_url(f"{world.box.url}{agent.page}/screenshot")
 
     use(chromium, world.owner, "/inbox", look, Looks(WIDE, "light"))
+
+
+@pytest.mark.parametrize("size", [NARROW, pytest.param(PHONE, marks=pytest.mark.long)], ids=["tablet", "phone"])
+def test_question_in_the_list_says_when_it_was_asked_and_shows_the_picture(
+    chromium: Chromium, world: World, size: ViewportSize
+) -> None:
+    agent = Agent(world, "Gift card fails")
+    agent.report(plan=PLAN)
+    capture_on(world, ticket_id=agent.ticket["id"])
+    agent.ask(*CHOICES)
+
+    async def look(page: Page) -> None:
+        item = page.get_by_role("list", name="Needs your answer").get_by_role("listitem")
+        asked = item.get_by_role("region", name="Claude Code")
+        await expect(asked).to_contain_text(re.compile(r"Asked \d+ s ago · step 2 of 3 · works for Ann"))
+        await expect(item.get_by_text(QUESTION)).to_have_count(1)  # and not once more as the excerpt
+        await expect(item.get_by_role("link", name="Gift card fails")).to_be_visible()
+        picture = asked.get_by_role("img", name="Screenshot")
+        await expect_value(lambda: picture.evaluate(IS_LOADED), expected=True)
+        await assert_accessible(page)
+        await assert_fits(page)
+        await picture.click()
+        await expect(page).to_have_url(f"{world.box.url}{agent.page}/screenshot")
+
+    use(chromium, world.owner, "/inbox", look, Looks(size, "light"))
 
 
 @pytest.mark.long
