@@ -80,13 +80,13 @@ async def leave(page: Page, path: str) -> None:
 
 def test_person_adds_a_passkey_and_signs_in_with_it(chromium: Chromium, world: World) -> None:
     bob = world.join("Bob")
-    profile = f"{world.box.url}/settings/profile"
+    settings = f"{world.box.url}/settings/sign-in"
 
     async def visit(page: Page) -> None:
         device = await Authenticator.add(page)
-        await page.goto(profile)
+        await page.goto(settings)
         await enter_password(page, bob)
-        await expect(page).to_have_url(profile)
+        await expect(page).to_have_url(settings)
         update_row(world.box.db, UNCONFIRM, bob.id)
         await page.get_by_role("button", name="Add passkey…").click()
         dialog = page.get_by_role("dialog", name="Add passkey")
@@ -108,7 +108,7 @@ def test_person_adds_a_passkey_and_signs_in_with_it(chromium: Chromium, world: W
         assert credential["rpId"] == "localhost"
         assert credential["isResidentCredential"] is True
 
-        await leave(page, profile)
+        await leave(page, settings)
         await expect(page.get_by_role("button", name="Sign in with a passkey")).to_be_visible()
         await check(page)
         await device.verify(False)
@@ -116,7 +116,7 @@ def test_person_adds_a_passkey_and_signs_in_with_it(chromium: Chromium, world: W
         await expect(page.get_by_role("alert")).to_have_text("No passkey was used. Try again, or choose another way.")
         await device.verify(True)
         await page.get_by_role("button", name="Sign in with a passkey").click()
-        await expect(page).to_have_url(profile)
+        await expect(page).to_have_url(settings)
         await expect(passkeys.get_by_text("never used")).to_have_count(0)
 
         await passkeys.get_by_role("button", name="Rename Bob's laptop").click()
@@ -130,11 +130,11 @@ def test_person_adds_a_passkey_and_signs_in_with_it(chromium: Chromium, world: W
         await dialog.get_by_role("button", name="Delete passkey").click()
         await expect_message(page, "Passkey deleted")
         await expect(passkeys).to_have_count(0)
-        await leave(page, profile)
+        await leave(page, settings)
         await page.get_by_role("button", name="Sign in with a passkey").click()
         await expect(page.get_by_role("alert")).to_have_text("This passkey isn't one of the account's.")
         await enter_password(page, bob)
-        await expect(page).to_have_url(profile)
+        await expect(page).to_have_url(settings)
 
     chromium.visit(visit, fresh=True)
 
@@ -180,10 +180,12 @@ def test_passkey_is_the_second_step_and_confirms(chromium: Chromium, world: Worl
         await expect_message(page, "Profile saved")
 
         update_row(world.box.db, UNCONFIRM, bob.id)
+        await page.get_by_role("link", name="Sign-in and sessions").click()
+        await page.get_by_role("button", name="Change password…").click()
         await page.get_by_label("Current password").fill(PASSWORD)
         await page.get_by_label("New password").fill("a better one, longer")
         await page.get_by_label("Confirm password").fill("a better one, longer")
-        await page.get_by_role("button", name="Change password").click()
+        await page.get_by_role("button", name="Change password", exact=True).click()
         await dialog.get_by_role("button", name="Use a passkey").click()
         await expect_message(page, "Password changed")
 

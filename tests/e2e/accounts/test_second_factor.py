@@ -51,7 +51,7 @@ async def set_up(page: Page) -> list[str]:
 
 def test_person_sets_up_a_second_factor_and_signs_in_with_a_recovery_code(chromium: Chromium, world: World) -> None:
     async def visit(page: Page) -> None:
-        await open_as(page, world.owner, "/settings/profile")
+        await open_as(page, world.owner, "/settings/sign-in")
         await page.get_by_role("link", name="Set up second factor").click()
         code, spare = await set_up(page)
         await page.goto(f"{world.box.url}/second-factor")
@@ -60,6 +60,7 @@ def test_person_sets_up_a_second_factor_and_signs_in_with_a_recovery_code(chromi
         await page.get_by_role("link", name="Back to Settings").click()
         await expect(page.get_by_text("10 of your recovery codes are unused.")).to_be_visible()
         update_row(world.box.db, UNCONFIRM, world.owner.id)
+        await page.get_by_role("link", name="Profile").click()
         await page.get_by_label("Email address").fill(f"new.{world.owner.email}")
         await page.get_by_role("button", name="Save profile").click()
         dialog = page.get_by_role("dialog", name="Confirm password")
@@ -73,7 +74,7 @@ def test_person_sets_up_a_second_factor_and_signs_in_with_a_recovery_code(chromi
         await expect_message(page, "Profile saved")
         await page.goto("about:blank")  # or the app would notice, and leave for the sign-in page
         await page.context.clear_cookies()
-        await page.goto(f"{world.box.url}/settings/profile")
+        await page.goto(f"{world.box.url}/settings/sign-in")
         await sign_in(page, f"new.{world.owner.email}")
         await page.get_by_label("Code").fill("000000")
         await page.get_by_role("button", name="Sign in", exact=True).click()
@@ -81,7 +82,7 @@ def test_person_sets_up_a_second_factor_and_signs_in_with_a_recovery_code(chromi
         await check(page)
         await page.get_by_label("Code").fill(code)
         await page.get_by_role("button", name="Sign in", exact=True).click()
-        await expect(page).to_have_url(f"{world.box.url}/settings/profile")
+        await expect(page).to_have_url(f"{world.box.url}/settings/sign-in")
         await expect(page.get_by_text("8 of your recovery codes are unused.")).to_be_visible()
 
     chromium.visit(visit, fresh=True)

@@ -41,8 +41,10 @@ def test_new_person_signs_in_with_the_button_and_confirms_at_the_provider(
         await page.goto(f"{sso.url}/settings/profile")
         await page.get_by_role("link", name="Sign in with Acme").click()
         await expect(page).to_have_url(f"{sso.url}/settings/profile")
+        await page.get_by_role("link", name="Sign-in and sessions").click()
         await expect(page.get_by_text("You sign in with Acme.")).to_be_visible()
-        await expect(page.get_by_role("heading", name="Password")).to_be_hidden()
+        await expect(page.get_by_role("heading", name="Password")).to_have_count(0)
+        await page.get_by_role("link", name="Profile").click()
         await page.get_by_label("Email address").fill("new@acme.example")
         await page.get_by_role("button", name="Save profile").click()
         question = page.get_by_role("dialog", name="Confirm")
@@ -63,7 +65,7 @@ def test_account_is_linked_and_unlinked_in_settings(chromium: Chromium, sso: Box
 
     async def visit(page: Page) -> None:
         issuer.person = {"sub": "bob"}
-        await open_as(page, owner, "/settings/profile")
+        await open_as(page, owner, "/settings/sign-in")
         await page.get_by_role("button", name="Link Acme").click()
         await expect(page.get_by_text("You sign in with Acme or with your password.")).to_be_visible()
         await page.get_by_role("button", name="Unlink Acme").click()
@@ -79,14 +81,14 @@ def test_account_with_the_same_address_is_linked_by_its_password(chromium: Chrom
 
     async def visit(page: Page) -> None:
         issuer.person = {"sub": "carl", "email": owner.email}
-        await page.goto(f"{sso.url}/signin?next=/settings/profile")
+        await page.goto(f"{sso.url}/signin?next=/settings/sign-in")
         await page.get_by_role("link", name="Sign in with Acme").click()
         await page.get_by_label("Password").fill("wrong")
         await page.get_by_role("button", name="Link account").click()
         await expect(page.get_by_role("alert")).to_be_visible()
         await page.get_by_label("Password").fill(PASSWORD)
         await page.get_by_role("button", name="Link account").click()
-        await expect(page).to_have_url(f"{sso.url}/settings/profile")
+        await expect(page).to_have_url(f"{sso.url}/settings/sign-in")
         await expect(page.get_by_text("You sign in with Acme or with your password.")).to_be_visible()
 
     chromium.visit(visit, fresh=True)

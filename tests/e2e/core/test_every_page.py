@@ -13,7 +13,7 @@ from tests.e2e.support.browser import Chromium
 from tests.e2e.support.webapp import faults
 from tests.support.server import ok
 
-ACCOUNT = ("profile", "notifications", "tokens", "apps", "extension", "sessions", "appearance", "new-company")
+ACCOUNT = ("profile", "notifications", "tokens", "apps", "extension", "sign-in", "appearance", "new-company")
 COMPANY = ("general", "members", "invitations", "projects", "labels", "agents", "limits", "webhooks", "audit")
 CAPTURE = ("timeline", "screenshot", "steps", "console", "network", "errors", "environment")
 MODES: dict[str, dict[str, Any]] = {

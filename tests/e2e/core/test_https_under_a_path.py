@@ -90,15 +90,15 @@ def trusting(shell: str, certificate: tuple[Path, Path]) -> Iterator[Chromium]:
 
 def test_passkey_signs_in_and_confirms_and_cookies_have_the_path(trusting: Chromium, world: World) -> None:
     bob = world.join("Bob")
-    profile = f"{world.box.url}/settings/profile"
+    settings = f"{world.box.url}/settings/sign-in"
 
     async def visit(page: Page) -> None:
         device = await Authenticator.add(page)
         await page.goto(world.box.url)
         await expect(page).to_have_url(f"{world.box.url}/signin")
-        await page.goto(profile)
+        await page.goto(settings)
         await enter_password(page, bob)
-        await expect(page).to_have_url(profile)
+        await expect(page).to_have_url(settings)
         cookies = [each for each in await page.context.cookies() if each.get("name", "").startswith("__Secure-")]
         assert {(each.get("path"), each.get("secure"), each.get("httpOnly")) for each in cookies} == {
             (PATH, True, True)
@@ -112,20 +112,21 @@ def test_passkey_signs_in_and_confirms_and_cookies_have_the_path(trusting: Chrom
         (credential,) = await device.list_credentials()
         assert credential["rpId"] == "localhost"
 
-        await leave(page, profile)
+        await leave(page, settings)
         await page.get_by_role("button", name="Sign in with a passkey").click()
-        await expect(page).to_have_url(profile)
+        await expect(page).to_have_url(settings)
         update_row(world.box.db, UNCONFIRM, bob.id)
+        await page.get_by_role("link", name="Profile").click()
         await page.get_by_label("Email address").fill(f"new.{bob.email}")
         await page.get_by_role("button", name="Save profile").click()
         confirm = page.get_by_role("dialog", name="Confirm password")
         await confirm.get_by_role("button", name="Use a passkey").click()
         await expect_message(page, "Profile saved")
 
-        await leave(page, profile)
+        await leave(page, settings)
         await enter_password(page, bob)  # whose second step is the passkey
         await page.get_by_role("button", name="Use a passkey").click()
-        await expect(page).to_have_url(profile)
+        await expect(page).to_have_url(settings)
 
     trusting.visit(visit, fresh=True)
 

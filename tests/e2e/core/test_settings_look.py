@@ -6,7 +6,17 @@ from typing import Any
 import pytest
 from playwright.async_api import Page, expect
 
-from tests.e2e.support.app import DESK, PHONE, SCHEMES, Looks, Scheme, assert_accessible, assert_fits, use
+from tests.e2e.support.app import (
+    DESK,
+    PHONE,
+    SCHEMES,
+    Looks,
+    Scheme,
+    assert_accessible,
+    assert_fits,
+    find_still_box,
+    use,
+)
 from tests.e2e.support.browser import Chromium
 from tests.e2e.support.webapp import faults, open_as
 from tests.support.oauth_app import connect_app
@@ -26,7 +36,7 @@ async def each(page: Page, base: str, *sections: str) -> dict[str, Any]:
 
 async def person(page: Page, world: World) -> dict[str, Any]:
     """Oneself."""
-    return await each(page, f"{world.box.url}/settings", "profile", "sessions", "appearance", "new-company")
+    return await each(page, f"{world.box.url}/settings", "profile", "sign-in", "appearance", "new-company")
 
 
 async def programs(page: Page, world: World) -> dict[str, Any]:
@@ -117,6 +127,38 @@ def test_list_of_settings_is_a_page_on_phones(chromium: Chromium, world: World, 
         await expect(current).to_have_attribute("aria-current", "page")
 
     use(chromium, world.owner, "/settings", browse, Looks(PHONE, scheme))
+
+
+COUNT_GAPS = """() => {
+  window.gaps = 0;
+  const look = () => {
+    if (!document.querySelector("main nav")) window.gaps++;
+    requestAnimationFrame(look);
+  };
+  look();
+}"""
+
+
+def test_navigation_of_settings_keeps_its_place_and_pages_begin_at_their_top(chromium: Chromium, world: World) -> None:
+    async def browse(page: Page) -> None:
+        main = page.get_by_role("main")
+        links = main.get_by_role("navigation").get_by_role("link")
+        await expect(links.filter(has_text="Audit log")).to_be_visible()
+        await page.wait_for_load_state("networkidle")
+        await page.evaluate(COUNT_GAPS)
+        await expect(links).to_have_count(17)
+        for link in await links.all():
+            await link.scroll_into_view_if_needed()
+            await main.evaluate("(element) => element.scrollTo(0, 10_000)")
+            before = await find_still_box(link)
+            await link.click()
+            await expect(link).to_have_attribute("aria-current", "page")
+            await expect(main.get_by_role("heading", level=1)).to_be_visible()
+            assert await find_still_box(link) == before
+            assert await main.evaluate("(element) => element.scrollTop") == 0
+        assert await page.evaluate("window.gaps") == 0
+
+    use(chromium, world.owner, "/settings/appearance", browse, Looks({"width": 1440, "height": 560}, "light"))
 
 
 OTHERS = [programs, people, projects, open_dialog, public]

@@ -20,7 +20,7 @@ from tests.support.server import PASSWORD, Box, World, ok
 
 pytestmark = pytest.mark.long
 
-SECTIONS = ["profile", "sessions", "tokens", "apps", "extension", "notifications", "new-company"]
+SECTIONS = ["profile", "sign-in", "tokens", "apps", "extension", "notifications", "new-company"]
 COMPANY_SECTIONS = ["general", "members", "invitations", "projects", "labels", "webhooks", "audit", "agents"]
 STRAY = f"""() => [...document.querySelectorAll('[href], [src], [action]')]
     .map(each => each.getAttribute('href') ?? each.getAttribute('src') ?? each.getAttribute('action'))

@@ -371,7 +371,7 @@ def test_person_links_and_unlinks_the_provider_in_settings(sso: Box, issuer: Iss
     state = issuer.expect(start_link(browser), **claims)
     assert call_back(stranger, issuer, state).status_code == 404, "the session of another person"
     assert call_back(open_browser(sso), issuer, state).status_code == 404
-    assert call_back(browser, issuer, state).headers["location"] == "/settings/profile"
+    assert call_back(browser, issuer, state).headers["location"] == "/settings/sign-in"
     assert ok(owner.web.get("/profile/sign-in"))["provider"]["linked"] is True
     assert call_back(stranger, issuer, issuer.expect(start_link(stranger), **claims)).status_code == 409
     assert call_back(browser, issuer, issuer.expect(start_link(browser), sub="a second one")).status_code == 409

@@ -112,7 +112,7 @@ def _compose_notice(message: EmailMessage, notice: Notice, domain: str, public_u
         "browser": sanitize_header_text(notice.user_agent),
         "new_address": sanitize_header_text(notice.new_address),
         "public_url": public_url,
-        "sessions": f"{public_url}/settings/sessions",
+        "sessions": f"{public_url}/settings/sign-in",
         "confirm": f"{public_url}/address/{notice.key}" if notice.key else "",
     }
     message["Subject"] = subject

@@ -90,7 +90,7 @@ def _load_factor(tx: Read, user: int) -> EnabledFactor | None:
 async def prepare_link(services: Services, actor: Actor, args: Nothing, context: RequestContext) -> PreparedStart:
     """Build the address at the provider. Raises PasswordRequired, NotFound and Unavailable."""
     require_confirmation(actor.confirmed)
-    return await prepare_start(services, "/settings/profile", link=True)
+    return await prepare_start(services, "/settings/sign-in", link=True)
 
 
 @operation("link_provider", scope=Access.SESSION, budget=Budget.WRITE, prepare=prepare_link)

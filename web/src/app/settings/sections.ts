@@ -32,7 +32,7 @@ export const ACCOUNT_SECTIONS: Section[] = [
   { id: 'tokens', label: 'Agents and tokens', icon: Plug },
   { id: 'apps', label: 'Connected apps', icon: Blocks },
   { id: 'extension', label: 'Browser extension', icon: Puzzle },
-  { id: 'sessions', label: 'Sessions', icon: ShieldCheck },
+  { id: 'sign-in', label: 'Sign-in and sessions', icon: ShieldCheck },
   { id: 'appearance', label: 'Appearance', icon: Sun },
   { id: 'new-company', label: 'New company', icon: Plus },
 ];

@@ -36,7 +36,6 @@ class Router {
     if (replace) history.replaceState(null, '', withBase(address));
     else history.pushState(null, '', withBase(address));
     this.#readLocation();
-    if (!replace) scrollTo(0, 0);
   }
 
   /** Change query parameters in place; null or an empty string removes one. */
