@@ -14,10 +14,13 @@ from ticketbox.domain.accounts.identity_provider import Provider
 from ticketbox.domain.core.clock import Clock
 from ticketbox.domain.core.fairness.limits import RateLimiter
 from ticketbox.domain.core.memory import return_large_blocks
-from ticketbox.edge.asgi import ASGIApp
+from ticketbox.domain.core.problems import Problem
+from ticketbox.edge.asgi import ASGIApp, Scope
 from ticketbox.edge.edge import Edge
+from ticketbox.edge.responses import Answer
 from ticketbox.edge.site import Site
 from ticketbox.http.metrics import Metrics
+from ticketbox.http.pages.refusal import build_refusal_page
 from ticketbox.http.routes import build_routes
 from ticketbox.jobs import (
     backups,
@@ -68,7 +71,10 @@ class Appliance:
     def build_application(self) -> ASGIApp:
         """Return the application to serve: the edge around the routes."""
         routes = build_routes(load_registry(), self.dispatcher, self.site, self.mcp.handle_request, self.metrics)
-        return Edge(routes, self.site, self.services.limiter, self.metrics.observe, self.mcp.build_refusal)
+        return Edge(routes, self.site, self.services.limiter, self.metrics.observe, self._build_refusal)
+
+    def _build_refusal(self, scope: Scope, problem: Problem) -> Answer | None:
+        return self.mcp.build_refusal(scope, problem) or build_refusal_page(scope, problem)
 
 
 @contextlib.asynccontextmanager

@@ -152,6 +152,24 @@ def test_unknown_address_is_a_page_for_browsers_only(world: World, path: str) ->
     assert world.owner.web.post(url, headers=web).status_code in {404, 405}
 
 
+def test_refusal_is_a_page_for_browsers_only(world: World) -> None:
+    form = {"email": world.owner.email, "password": "wrong password"}
+    elsewhere = {"Sec-Fetch-Site": "cross-site"}
+    web = {"Accept": "text/html,application/xhtml+xml"}
+    answer = httpx.post(f"{world.box.url}/signin", data=form, headers=web | elsewhere)
+    assert (answer.status_code, answer.headers["content-type"]) == (403, "text/html; charset=utf-8")
+    assert "<h1>This isn’t allowed</h1>" in answer.text
+    assert "This form must be sent from a ticketbox page." in answer.text
+    check_common_headers(answer)
+    expect_error(httpx.post(f"{world.box.url}/signin", data=form, headers=elsewhere), 403, "forbidden")
+    secret = world.owner.token("read")
+    leaked = httpx.get(world.box.url, params={"token": secret}, headers=web)
+    assert (leaked.status_code, leaked.headers["content-type"]) == (401, "text/html; charset=utf-8")
+    assert leaked.headers["www-authenticate"].startswith("Bearer")
+    assert secret not in leaked.text
+    expect_error(httpx.get(f"{world.box.api}/me", headers=web), 401, "unauthorized")
+
+
 def test_request_target_is_bounded(world: World) -> None:
     room = MAX_TARGET - len("/api/v1/search?q=")
     expect_error(world.api.get("/search?q=" + "x" * room), 400, "invalid_request")  # q itself is too long

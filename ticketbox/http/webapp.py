@@ -18,10 +18,11 @@ from litestar.handlers import HTTPRouteHandler
 from ticketbox import __version__
 from ticketbox.domain.core.problems import NotFound, Problem, Unauthorized
 from ticketbox.domain.tickets.search_filters import FILTERS, SearchFilter
-from ticketbox.edge.asgi import ASGIApp, Receive, Scope, Send, get_header, list_accepted_encodings
+from ticketbox.edge.asgi import ASGIApp, Receive, Scope, Send, list_accepted_encodings
 from ticketbox.edge.compression import allow_compression
 from ticketbox.edge.responses import Answer, Headers, Page
 from ticketbox.http.extension_zip import EDITIONS, build_extension_zip
+from ticketbox.http.pages.refusal import is_navigation
 from ticketbox.http.pages.rendering import render_page
 from ticketbox.operations.core.context import RequestContext
 from ticketbox.operations.core.dispatch import Dispatcher
@@ -131,7 +132,7 @@ def show_unknown_addresses(app: ASGIApp, registry: Registry, dispatcher: Dispatc
         try:
             await app(scope, receive, send)
         except NotFound:
-            if not _is_navigation(scope):
+            if scope["method"] not in {"GET", "HEAD"} or not is_navigation(scope):
                 raise
             me = await _load_profile(registry, dispatcher, scope["context"])
             boot = Boot(__version__, public_url, me)
@@ -139,16 +140,6 @@ def show_unknown_addresses(app: ASGIApp, registry: Registry, dispatcher: Dispatc
             await page(scope, receive, send)
 
     return serve
-
-
-def _is_navigation(scope: Scope) -> bool:
-    """Whether a browser opens the address as a page, rather than a script or a program."""
-    return (
-        scope["method"] in {"GET", "HEAD"}
-        and not scope["path"].startswith("/api/")
-        and get_header(scope, b"authorization") is None
-        and "text/html" in (get_header(scope, b"accept") or "")
-    )
 
 
 async def _load_profile(registry: Registry, dispatcher: Dispatcher, context: RequestContext) -> Any:

@@ -1,0 +1,53 @@
+"""The page for a request of a browser that was refused, in place of a problem document."""
+
+import msgspec
+
+from ticketbox.domain.core.problems import Problem
+from ticketbox.edge.asgi import Scope, get_header
+from ticketbox.edge.responses import Answer, build_problem_answer
+from ticketbox.http.pages.rendering import keep_local_path, render_page
+
+_PROGRAMS = ("/api/", "/mcp", "/oauth/token")
+_TITLES = {
+    403: "This isn’t allowed",
+    404: "Page not found",
+    405: "Page not found",
+    429: "Too many requests",
+    500: "Something went wrong",
+    503: "ticketbox isn’t available",
+    507: "The server’s disk is full",
+}
+_OTHER = "This request isn’t valid"
+
+
+class _Document(msgspec.Struct):
+    detail: str
+    request_id: str = ""
+
+
+def is_navigation(scope: Scope) -> bool:
+    """Whether a browser opens the address as a page or sends a form, rather than a script or a program."""
+    return (
+        "text/html" in (get_header(scope, b"accept") or "")
+        and get_header(scope, b"authorization") is None
+        and not scope["path"].startswith(_PROGRAMS)
+    )
+
+
+def build_refusal_page(scope: Scope, problem: Problem) -> Answer | None:
+    """Render a problem for the person at the browser; None for other clients, which get the problem document."""
+    if not is_navigation(scope):
+        return None
+    document = build_problem_answer(problem)
+    shown = msgspec.json.decode(document.body, type=_Document)
+    can_retry = scope["method"] == "GET" and (problem.status == 429 or problem.status >= 500)
+    page = render_page(
+        "problem.html",
+        problem.status,
+        title=_TITLES.get(problem.status, _OTHER),
+        detail=shown.detail,
+        request_id=shown.request_id,
+        retry=keep_local_path(scope["path"]) if can_retry else "",
+    )
+    page.headers += document.headers
+    return page
