@@ -524,7 +524,7 @@ def test_viewer_sees_the_board_without_controls(chromium: Chromium, world: World
 @pytest.mark.long
 def test_empty_board_links_to_ways_to_create_tickets(chromium: Chromium, world: World) -> None:
     async def look(page: Page) -> None:
-        for name, path in (("Invite people", "invitations?new"), ("Connect agent", "/settings/tokens?new")):
+        for name, path in (("Invite people", "invitations?new"), ("Connect agent", "/settings/tokens")):
             link = page.get_by_role("main").get_by_role("link", name=name)
             assert str(await link.get_attribute("href")).endswith(path)
         await assert_accessible(page)
