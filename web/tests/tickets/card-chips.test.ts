@@ -10,14 +10,14 @@ function failing(errors: number, failed_requests: number): Partial<Ticket> {
   return { capture: { counts: { errors, failed_requests } } as CaptureSummary };
 }
 
-function fixed(verdict: Verdict): Partial<Ticket> {
+function buildFix(verdict: Verdict): Partial<Ticket> {
   return {
     verification: { verdict, commit: 'abcdef1' },
     pull_request: { name: '#316', url: 'https://git.example/pull/316' },
   };
 }
 
-const everything = { ...failing(5, 2), ...fixed('flaky'), due_on: '2026-11-24', comment_count: 4 };
+const everything = { ...failing(5, 2), ...buildFix('flaky'), due_on: '2026-11-24', comment_count: 4 };
 
 test.each<[string, Partial<Ticket>, string[]]>([
   ['nothing', {}, []],
@@ -27,13 +27,18 @@ test.each<[string, Partial<Ticket>, string[]]>([
     ['errors', 'failed', 'verdict', 'pull_request', 'comments'],
   ],
   ['facts after few chips', { ...failing(1, 0), comment_count: 4 }, ['errors', 'comments']],
-  ['a bug that is gone has no errors', { ...failing(5, 2), ...fixed('gone') }, ['verdict', 'pull_request']],
+  [
+    'a bug that is gone has no errors',
+    { ...failing(5, 2), ...buildFix('gone') },
+    ['verdict', 'pull_request'],
+  ],
+  ['errors and no reproduction', { ...failing(5, 0), ...buildFix('reproduced') }, ['errors', 'pull_request']],
   ['a capture without failures', failing(0, 0), ['capture']],
 ])('%s', (_, given, expected) => {
   expect(chooseChips(ticket('t', given), 'doing', fields, false).chips).toEqual(expected);
 });
 
-test('a picture stands for its capture', () => {
+test('no chip for a capture with a picture', () => {
   expect(chooseChips(ticket('t', failing(0, 0)), 'todo', fields, true).chips).toEqual([]);
 });
 
@@ -43,7 +48,7 @@ test('labels get the room that is left', () => {
 
 test('the display menu decides, and errors are back if verifications are hidden', () => {
   const few = fields.filter((each) => each !== 'verification' && each !== 'pull_request');
-  const chips = chooseChips(ticket('t', { ...failing(5, 2), ...fixed('gone') }), 'done', few, true).chips;
+  const chips = chooseChips(ticket('t', { ...failing(5, 2), ...buildFix('gone') }), 'done', few, true).chips;
   expect(chips).toEqual(['errors', 'failed']);
 });
 

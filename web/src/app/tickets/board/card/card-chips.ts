@@ -8,7 +8,7 @@ const MAX_CHIPS = 3;
 /**
  * Choose what a card shows below its title: at most three chips, evidence first, then the pull request and the comments,
  * which are no chips, and as many labels as there is room for. If the bug is verified as gone, the errors of the capture
- * are history.
+ * are history; while it is reproduced, they say so.
  */
 export function chooseChips(
   ticket: Ticket,
@@ -20,12 +20,13 @@ export function chooseChips(
   const verdict = has('verification') && ticket.verification?.verdict;
   const counts = has('evidence') && verdict !== 'gone' && ticket.capture?.counts;
   const isEmpty = counts && !hasPicture && !counts.errors && !counts.failed_requests;
+  const isSaid = verdict === 'reproduced' && counts && (counts.errors || counts.failed_requests);
   const chips = list([
     ['errors', counts && counts.errors],
     ['failed', counts && counts.failed_requests],
     ['capture', isEmpty],
     ['blocked', ticket.blocked_by.length],
-    ['verdict', verdict],
+    ['verdict', !isSaid && verdict],
     ['due', has('due') && ticket.due_on],
     ['resolved', ticket.resolved && kind !== 'done'],
   ]).slice(0, MAX_CHIPS);
