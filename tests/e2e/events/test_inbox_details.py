@@ -32,7 +32,7 @@ def test_question_plan_and_verification_are_separate(chromium: Chromium, world: 
 
     async def look(page: Page) -> None:
         details = page.get_by_role("article", name="Gift card fails")
-        asked = details.get_by_role("region", name="Claude Code")
+        asked = details.get_by_role("group", name="Claude Code", exact=True)
         await expect(asked.get_by_role("button", name="Fix it here")).to_be_visible()
         await expect(details.get_by_role("list", name="Plan")).to_contain_text(
             "Verify the fix in three runs: In progress"
@@ -61,7 +61,7 @@ def test_question_says_when_it_was_asked_beside_what_is_marked(chromium: Chromiu
 
     async def look(page: Page) -> None:
         details = page.get_by_role("article", name="Gift card fails")
-        asked = details.get_by_role("region", name="Claude Code")
+        asked = details.get_by_role("group", name="Claude Code", exact=True)
         await expect(asked).to_contain_text(re.compile(r"Asked \d+ s ago · step 2 of 3 · works for Ann"))
         await expect(asked).not_to_contain_text("last seen")
         picture = asked.get_by_role("img", name="Screenshot")
@@ -101,7 +101,7 @@ def test_question_in_the_list_says_when_it_was_asked_and_shows_the_picture(
 
     async def look(page: Page) -> None:
         item = page.get_by_role("list", name="Needs your answer").get_by_role("listitem")
-        asked = item.get_by_role("region", name="Claude Code")
+        asked = item.get_by_role("group", name="Claude Code", exact=True)
         await expect(asked).to_contain_text(re.compile(r"Asked \d+ s ago · step 2 of 3 · works for Ann"))
         await expect(item.get_by_text(QUESTION)).to_have_count(1)  # and not once more as the excerpt
         await expect(item.get_by_role("link", name="Gift card fails")).to_be_visible()

@@ -183,7 +183,7 @@ def test_page_turns_the_second_factor_on(world: World) -> None:
     secret = uri.partition("secret=")[2].partition("&")[0]
     code = compute_current_code(secret)
     codes = browser.post("/second-factor", data={"action": "enable", "uri": uri, "code": code})
-    (listed,) = re.findall(r"<pre>([^<]*)</pre>", codes.text)
+    (listed,) = re.findall(r'<pre class="codes">([^<]*)</pre>', codes.text)
     assert len(listed.split()) == 10
     assert "On since" in browser.get("/second-factor").text
     body = {"email": bob.email, "password": PASSWORD, "code": listed.split()[3]}
