@@ -5,7 +5,7 @@ import {
   describeVerification,
   describeRounds,
   writeCommand,
-} from '../../src/app/tickets/work/verifications';
+} from '../../src/app/tickets/verifications/verifications';
 
 function run(id: string, verdict: Verdict): Verification {
   return { id, verdict } as Verification;

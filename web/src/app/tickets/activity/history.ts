@@ -2,7 +2,7 @@ import type { Event, Verdict } from '../../../../generated/api';
 import { formatDay } from '../../ui/time/dates';
 import { joinWords } from '../../ui/display/format';
 import { describeGitEvent } from '../git/git-links';
-import { describeVerification } from '../work/verifications';
+import { describeVerification } from '../verifications/verifications';
 import { PRIORITIES } from '../../../shared/ui/PriorityIcon.svelte';
 
 interface Change {

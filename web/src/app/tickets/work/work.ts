@@ -1,5 +1,5 @@
 import type { PlanItem, Usage, WorkLink, WorkQuestion, WorkRepository } from '../../../../generated/api';
-import { shortenCommit } from './verifications';
+import { shortenCommit } from '../verifications/verifications';
 import { isAgent, type Session } from './workers';
 
 export { findSession, isAgent, nameWorker, type Session } from './workers';
