@@ -299,6 +299,25 @@ def test_function_around_a_position_is_named() -> None:
 @pytest.mark.parametrize(
     "text",
     [
+        FUNCTIONS,
+        "function a(b = { c: 1, d: () => { e } }) { f; if (g) { h } i } function j() { k }",
+        "define(function () { a = { b() { c } }; d(() => { e }, f => g) }); const h = () => { i }; { j }",
+        "a = b => c => ({ d: e => f }), g = { h: (i) => { j } }; class K { l(m) { n } }",
+        "{ ( } function a() { b } ) } function c() { d }",
+    ],
+)
+def test_a_position_has_the_same_function_however_far_the_text_was_read(text: str) -> None:
+    offsets = range(len(text) + 1)
+    whole = FunctionScopes(text)
+    whole.find(len(text))
+    expected = [whole.find(offset) for offset in offsets]
+    assert [FunctionScopes(text).find(offset) for offset in offsets] == expected
+    assert len(set(expected)) > 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
         "{" * 50_000, "((" * 50_000, "`", "/" * 1_000, "=>" * 10_000, "}" * 1_000, "'\\", "\0", "f(){" * 50_000,
         "=/[" * 50_000,
     ],

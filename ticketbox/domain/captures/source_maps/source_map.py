@@ -45,7 +45,7 @@ class _EncodedFile(msgspec.Struct):
 class MapFile(NamedTuple):
     """A map whose form was checked."""
 
-    mappings: str
+    mappings: bytes
     sources: EncodedTexts
     contents: EncodedTexts
     names: EncodedTexts
@@ -94,10 +94,10 @@ def decode_map_file(data: bytes) -> MapFile:
     )
 
 
-def _decode_mappings(encoded: memoryview) -> str:
+def _decode_mappings(encoded: memoryview) -> bytes:
     if not _MAPPINGS.fullmatch(encoded):
         raise InvalidSourceMap("its mappings have a character that isn't base 64")
-    return str(encoded[1:-1], "ascii").replace("\\/", "/")
+    return bytes(encoded[1:-1]).replace(b"\\/", b"/")
 
 
 def _decode_short(encoded: msgspec.Raw) -> str | None:
