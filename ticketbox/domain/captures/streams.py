@@ -63,11 +63,13 @@ def list_payloads(entry: NetworkEntry) -> list[NetworkRequest | NetworkResponse 
 
 def shorten_bodies(entry: NetworkEntry) -> None:
     """Cut bodies to the stored length, and mark them as cut; keep the newest messages."""
+    for part in (entry.request, entry.response):
+        if part.body is not None and len(part.body) > MAX_BODY:
+            part.body, part.omitted_reason = part.body[:MAX_BODY], OmittedReason.LIMIT
     entry.messages = entry.messages and entry.messages[-MAX_MESSAGES:]
-    for part in list_payloads(entry):
-        longest = MAX_MESSAGE if isinstance(part, SocketMessage) else MAX_BODY
-        if part.body is not None and len(part.body) > longest:
-            part.body, part.omitted_reason = part.body[:longest], OmittedReason.LIMIT
+    for message in entry.messages or ():
+        if message.body is not None and len(message.body) > MAX_MESSAGE:
+            message.body, message.omitted_reason = message.body[:MAX_MESSAGE], OmittedReason.LIMIT
 
 
 def remove_bodies(entry: NetworkEntry) -> None:

@@ -29,15 +29,12 @@ _ENCODER = msgspec.json.Encoder()
 Mark = tuple[float, bool]
 
 
-class EncodedEntry(Generic[E]):
+class EncodedEntry(msgspec.Struct, Generic[E], gc=False):
     """An encoded entry, the entry while there is room for it, and its mark once it was decoded."""
 
-    __slots__ = ("encoded", "entry", "mark")
-
-    def __init__(self, encoded: bytes, entry: E | None = None, mark: Mark | None = None) -> None:
-        self.encoded = encoded
-        self.entry = entry
-        self.mark = mark
+    encoded: bytes
+    entry: E | None = None
+    mark: Mark | None = None
 
 
 class Allowance:

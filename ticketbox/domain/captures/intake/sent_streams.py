@@ -7,7 +7,7 @@ the same way; the 50 oldest and the 50 newest entries last. An entry that exceed
 
 import re
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import msgspec
@@ -198,20 +198,18 @@ def _order_by_worth(failures: Sequence[bool]) -> list[int]:
         index
         for part in (middle, edges)
         for failed in (False, True)
-        for index in _iterate_from_middle([index for index in part if failures[index] is failed])
+        for index in _order_from_middle([index for index in part if failures[index] is failed])
     ]
     return dropped_first[::-1]
 
 
-def _iterate_from_middle(indexes: Sequence[int]) -> Iterator[int]:
-    left = (len(indexes) - 1) // 2
-    right = left + 1
-    while left >= 0 or right < len(indexes):
-        if left >= 0:
-            yield indexes[left]
-        if right < len(indexes):
-            yield indexes[right]
-        left, right = left - 1, right + 1
+def _order_from_middle(indexes: list[int]) -> list[int]:
+    """Order indexes alternately from the left and the right of their middle."""
+    ordered = indexes[:]
+    middle = (len(indexes) + 1) // 2
+    ordered[::2] = indexes[:middle][::-1]
+    ordered[1::2] = indexes[middle:]
+    return ordered
 
 
 def _decompress(stream: Stream, body: bytes) -> bytearray:

@@ -109,9 +109,12 @@ class Redactor:
         """Redact console lines."""
         for entry in entries:
             entry.args = self._redact_arguments(entry.args)
-            entry.stack = self._redact_optional(entry.stack, TEXT)
-            entry.source = self._redact_optional(entry.source, URL)
-            entry.frame = self._redact_optional(entry.frame, URL)
+            if entry.stack is not None:
+                entry.stack = self.redact_text(entry.stack)
+            if entry.source is not None:
+                entry.source = self.redact_text(entry.source, URL)
+            if entry.frame is not None:
+                entry.frame = self.redact_text(entry.frame, URL)
             self._redact_frames(entry.frames)
 
     def redact_network(self, entries: Sequence[NetworkEntry]) -> None:
