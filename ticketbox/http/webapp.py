@@ -8,6 +8,7 @@ import functools
 import mimetypes
 import re
 import typing
+from collections.abc import Iterable
 from importlib import resources
 from typing import Any
 
@@ -72,7 +73,8 @@ def build_routes(registry: Registry, dispatcher: Dispatcher, public_url: str) ->
         if me is not None:
             allow_compression(scope)
             last_event = await _find_last_event(registry, dispatcher, scope["context"])
-            return _render_app_page(Boot(__version__, public_url, me, last_event), scope["path"])
+            first = await _list_first_requests(registry, dispatcher, scope)
+            return _render_app_page(Boot(__version__, public_url, me, last_event), scope["path"], first)
         if not (await dispatcher.dispatch(registry["get_set_up"], {}, RequestContext(operator=True))).done:
             return render_page("unset.html")
         return Answer(303, b"", "text/plain", [(b"location", _build_sign_in_url(scope))])
@@ -156,6 +158,26 @@ async def _find_last_event(registry: Registry, dispatcher: Dispatcher, context: 
     return None
 
 
+async def _list_first_requests(registry: Registry, dispatcher: Dispatcher, scope: Scope) -> list[str]:
+    """List the paths that a board requests first: the browser loads them while it still loads the code.
+
+    Filters change what is asked of the columns, so their tickets are listed for a board without any.
+    """
+    board = _BOARD.fullmatch(scope["path"])
+    if board is None:
+        return []
+    project = board[1]
+    columns: list[str] = []
+    if not scope["query_string"]:
+        with contextlib.suppress(Problem):  # the app shows what is wrong
+            page = await dispatcher.dispatch(registry["list_columns"], {"project_id": project}, scope["context"])
+            columns = [column.id for column in page.items]
+    return [
+        *("companies?limit=100", "projects?limit=100", f"projects/{project}/columns"),
+        *(f"tickets?project_id={project}&column_id={column}&sort=position&limit=25" for column in columns),
+    ]
+
+
 def _build_sign_in_url(scope: Scope) -> bytes:
     from urllib.parse import quote
 
@@ -163,20 +185,19 @@ def _build_sign_in_url(scope: Scope) -> bytes:
     return b"/signin" if target == "/" else f"/signin?next={quote(target, safe='/')}".encode()
 
 
-def _render_app_page(boot: Boot, path: str = "", status: int = 200) -> Answer:
+def _render_app_page(boot: Boot, path: str = "", requests: Iterable[str] = (), status: int = 200) -> Answer:
     data = msgspec.json.encode(boot).replace(b"<", b"\\u003c")
     script = b'<script type="application/json" id="boot">' + data + b"</script>"
     chunk = _CHUNKS.get(path[1:].partition("/")[0])
-    head = script + (_render_module_preloads(chunk) if chunk else b"") + _render_api_preloads(path) + b"</head>"
+    head = script + (_render_module_preloads(chunk) if chunk else b"") + _render_api_preloads(requests) + b"</head>"
     text = (FILES / "index.html").read_bytes().replace(b"</head>", head, 1)
     return Page(status, text, "text/html; charset=utf-8", [(b"content-security-policy", _POLICY)])
 
 
-def _render_api_preloads(path: str) -> bytes:
-    """Render links that preload a board's first API requests while the browser still loads the code."""
-    board = _BOARD.fullmatch(path)
-    paths = ["companies?limit=100", "projects?limit=100", f"projects/{board[1]}/columns"] if board else []
-    return "".join(f'<link rel="preload" as="fetch" crossorigin href="/api/v1/{each}">' for each in paths).encode()
+def _render_api_preloads(requests: Iterable[str]) -> bytes:
+    """Render links that preload API requests."""
+    paths = (each.replace("&", "&amp;") for each in requests)
+    return "".join(f'<link rel="preload" as="fetch" crossorigin href="/api/v1/{path}">' for path in paths).encode()
 
 
 @functools.cache

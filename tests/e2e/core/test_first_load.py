@@ -72,6 +72,8 @@ def test_board_loads_few_bytes_and_repeats_no_request(chromium: Chromium, world:
         await expect(page.get_by_role("region", name="To do").locator(".count")).to_have_text("60")
         await asyncio.sleep(0.5)
         assert asked.twice == []
+        lists = [what for what in asked.times if "/tickets?" in what and "cursor=" not in what]
+        assert len(lists) == len(world.columns)  # what the page preloads is what the board asks for
         assert 20_000 < asked.code <= MOST_BYTES
         assert {"BoardPage", "index"} <= set(asked.names())
         assert not {"MenuContent", "TicketPage", "Palette", "NewTicket", "CaptureViewer"} & set(asked.names())
@@ -91,11 +93,19 @@ def test_server_page_preloads_the_files_of_the_page(world: World) -> None:
     assert "Page-" not in other
 
 
-def test_board_requests_columns_while_its_code_loads(world: World) -> None:
+def test_board_requests_columns_and_tickets_while_its_code_loads(world: World) -> None:
     ask = world.owner.web.get
+    preload = '<link rel="preload" as="fetch" crossorigin href="/api/v1/'
     page = ask(f"{world.box.url}/projects/{world.project}").text
     for question in ("companies?limit=100", "projects?limit=100", f"projects/{world.project}/columns"):
-        assert f'<link rel="preload" as="fetch" crossorigin href="/api/v1/{question}">' in page
+        assert f'{preload}{question}">' in page
+    column = world.columns[0]
+    assert f"{preload}tickets?project_id={world.project}&amp;column_id={column}&amp;sort=position&amp;limit=25" in page
+    filtered = ask(f"{world.box.url}/projects/{world.project}?label=cart").text
+    assert "/columns" in filtered
+    assert f"{preload}tickets" not in filtered
+    foreign = ask(f"{world.box.url}/projects/proj_zzzzzzzzzzzz").text
+    assert f"{preload}tickets" not in foreign
     for other in (f"{world.project}/table", 'proj_x"><b>', "proj_x%22%3E%3Cb%3E"):
         text = ask(f"{world.box.url}/projects/{other}").text
         assert 'as="fetch"' not in text

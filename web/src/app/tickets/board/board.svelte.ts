@@ -9,7 +9,7 @@ import { afterPaint } from '../../ui/feedback/after-paint';
 import { toQuery, type Filters } from '../list/filters';
 import { BoardModel, Lane, type CardGrid, type Position } from './board-model.svelte';
 
-const FIRST_PAGE_SIZE = 25; // fills a high screen
+const FIRST_PAGE_SIZE = 25; // fills a high screen; the server's page preloads these requests
 const PAGE_SIZE = 100;
 const MAX_LOADED = 1000; // of a lane, when the board is in swimlanes
 const DEBOUNCE_MS = 80;
