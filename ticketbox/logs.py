@@ -34,21 +34,22 @@ def write_info(logger: str, message: str, fields: dict[str, object]) -> None:
     """Write a line at level `info`, once `configure` has been called.
 
     For the access log: a record of `logging`, and its handlers, take more than twice as long. The lines of one
-    iteration of the event loop are written together.
+    iteration of the event loop are formatted and written together, which takes less time for each.
     """
     if _lines is None:
         return
     if not _waiting:
-        asyncio.get_running_loop().call_soon(_write)
-    _waiting.append(_lines.line(time.time(), "info", logger, message, fields))
+        asyncio.get_running_loop().call_soon(_write, _lines)
+    _waiting.append((time.time(), logger, message, fields))
 
 
-def _write() -> None:
+def _write(lines: "_Lines") -> None:
     """Write the waiting lines in one system call."""
-    text = "\n".join(_waiting) + "\n"
+    taken = _waiting.copy()
     _waiting.clear()
+    text = "".join([lines.line(at, "info", logger, message, fields) + "\n" for at, logger, message, fields in taken])
     with contextlib.suppress(OSError, ValueError):  # a log that can't be written must not stop a request
-        sys.stderr.write(text)
+        sys.stderr.write(_hide_secrets(text))
 
 
 class _Lines(logging.Formatter):
@@ -63,19 +64,21 @@ class _Lines(logging.Formatter):
         if not self._as_json:  # only the first line of an entry begins at the margin
             message = message.replace("\n", "\n    ")
         fields: dict[str, object] = getattr(record, "fields", {})
-        return self.line(record.created, record.levelname.lower(), record.name, message, fields)
+        return _hide_secrets(self.line(record.created, record.levelname.lower(), record.name, message, fields))
 
     def line(self, at: float, level: str, logger: str, message: str, fields: dict[str, object]) -> str:
         second = int(at)
         moment = f"{_format_second(second)}.{int((at - second) * 1000):03d}Z"
         if self._as_json:
             line = {"at": moment, "level": level, "logger": logger, "message": message, **fields}
-            text = escape_unsafe_json(msgspec.json.encode(line).decode())
-        else:
-            pairs = "".join([f" {name}={_quote(value)}" for name, value in fields.items() if value != ""])
-            text = f"{moment} {level} {escape_unsafe(message)}{pairs}"
-        may_hold_secret = any([mark in text for mark in _MARKS])  # noqa: C419 (faster than a generator)
-        return _SECRET.sub(r"\1_…", text) if may_hold_secret else text
+            return escape_unsafe_json(msgspec.json.encode(line).decode())
+        pairs = "".join([f" {name}={_quote(value)}" for name, value in fields.items() if value != ""])
+        return f"{moment} {level} {escape_unsafe(message)}{pairs}"
+
+
+def _hide_secrets(text: str) -> str:
+    may_hold_secret = any([mark in text for mark in _MARKS])  # noqa: C419 (faster than a generator)
+    return _SECRET.sub(r"\1_…", text) if may_hold_secret else text
 
 
 def _quote(value: object) -> object:
@@ -86,7 +89,7 @@ def _quote(value: object) -> object:
 
 
 _lines: _Lines | None = None
-_waiting: list[str] = []
+_waiting: list[tuple[float, str, str, dict[str, object]]] = []
 
 
 @lru_cache(maxsize=1)
