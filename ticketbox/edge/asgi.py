@@ -26,16 +26,16 @@ _HEADERS_BY_NAME = "ticketbox.headers"
 
 def list_header_values(scope: Scope, name: bytes) -> list[str]:
     """Return all values of a header as text."""
-    return [value.decode("latin-1") for value in _group_headers(scope).get(name, ())]
+    return [value.decode("latin-1") for value in group_headers(scope).get(name, ())]
 
 
 def get_header(scope: Scope, name: bytes) -> str | None:
     """Return the first value of a header, without surrounding white space; None if it is missing."""
-    values = _group_headers(scope).get(name)
+    values = group_headers(scope).get(name)
     return None if values is None else values[0].decode("latin-1").strip()
 
 
-def _group_headers(scope: Scope) -> dict[bytes, list[bytes]]:
+def group_headers(scope: Scope) -> dict[bytes, list[bytes]]:
     """Group the headers by name, once for each request, because about a dozen are read."""
     headers: dict[bytes, list[bytes]] | None = scope.get(_HEADERS_BY_NAME)
     if headers is None:

@@ -6,7 +6,7 @@ the log line and the headers that every answer has.
 
 import asyncio
 import logging
-import secrets as randomness
+import os
 import time
 from collections.abc import Callable
 from functools import partial
@@ -99,7 +99,7 @@ class Edge:
         send = wrap_send(scope, send)
         started = time.perf_counter()
         path = scope["path"]
-        request_id = randomness.token_hex(8)
+        request_id = os.urandom(8).hex()
         context = scope["context"] = RequestContext(
             address=find_client_address(self._site, scope), wait_for_disconnect=partial(wait_for_disconnect, receive)
         )
@@ -178,7 +178,7 @@ class Edge:
         hosts = list_header_values(scope, b"host")
         if len(hosts) != 1 or not self._is_own_host(hosts[0].strip().lower()):
             raise MisdirectedRequest("the Host header doesn't match this site; see --public-url")
-        if secrets.contains_secret(scope["query_string"].decode("latin-1")):
+        if scope["query_string"] and secrets.contains_secret(scope["query_string"].decode("latin-1")):
             raise Unauthorized("a token must not be sent in the URL; send Authorization: Bearer")
         context.origin = get_header(scope, b"origin")
         context.user_agent = (get_header(scope, b"user-agent") or "")[:300]

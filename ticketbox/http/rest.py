@@ -22,6 +22,7 @@ from ticketbox.edge.asgi import (
     Scope,
     Send,
     get_header,
+    group_headers,
     has_body,
     list_header_values,
     parse_query,
@@ -44,6 +45,8 @@ from ticketbox.operations.core.services import Services
 PREFIX = "/api/v1"
 MAX_JSON = 4 * 1024 * 1024
 BODY_SECONDS = 30.0
+
+_ARGUMENT_KEYS = frozenset(argument.key for argument in HEADER_ARGUMENTS.values())
 
 Endpoint = Callable[[Scope, Receive], Awaitable[Answer | EventStream]]
 
@@ -200,6 +203,8 @@ async def _read_json_body(scope: Scope, receive: Receive) -> dict[str, Any]:
 
 def _read_headers(scope: Scope, accepted: Set[str], arguments: dict[str, Any]) -> None:
     """Read the headers that are arguments. A header that the operation would ignore is refused."""
+    if _ARGUMENT_KEYS.isdisjoint(group_headers(scope)):
+        return
     for name, argument in HEADER_ARGUMENTS.items():
         values = list_header_values(scope, argument.key)
         if not values:

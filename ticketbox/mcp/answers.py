@@ -206,18 +206,14 @@ def _is_page_of_tickets(result: Any) -> bool:
     return bool(listed) and isinstance(listed[0], Ticket)
 
 
-def _drop_nulls(node: Any) -> None:
+def _drop_nulls(node: Json | list[Any]) -> None:
     """Remove null fields in place; building a second tree would double the time."""
-    if type(node) is dict:
-        fields = typing.cast(Json, node)
-        parts: Iterable[Any] = fields.values()
-        if None in parts:
-            for name in [name for name, value in fields.items() if value is None]:
-                del fields[name]
-    else:
-        parts = node
+    parts: Iterable[Any] = node.values() if isinstance(node, dict) else node
+    if isinstance(node, dict) and None in parts:
+        for name in [name for name, value in node.items() if value is None]:
+            del node[name]
     for part in parts:
-        if type(part) in _NODES:
+        if type(part) in _NODES and part:
             _drop_nulls(part)
 
 

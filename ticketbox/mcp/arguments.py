@@ -114,8 +114,10 @@ def _translate_names(card: ToolCard, sent: Arguments) -> Arguments:
 
 def _redirect_search(cards: Mapping[str, ToolCard], card: ToolCard, sent: Arguments) -> tuple[ToolCard, Arguments]:
     """Turn a list of tickets with a query into a search, whose filters are part of its query."""
+    if card.operation.name != "list_tickets":
+        return card, sent
     query = next((sent[name] for name in _QUERY_NAMES if sent.get(name)), None)
-    if card.operation.name != "list_tickets" or not isinstance(query, str):
+    if not isinstance(query, str):
         return card, sent
     terms = [query]
     rest: Arguments = {}

@@ -115,10 +115,9 @@ class Endpoint:
                 ["POST"],
                 "send POST: this endpoint supports the streamable HTTP transport, not SSE",
             )
-        origin = get_header(scope, b"origin")
-        if origin is not None and origin != self._site.origin:
-            raise Forbidden("the Origin header names another site")
         context: RequestContext = scope["context"]
+        if context.origin is not None and context.origin != self._site.origin:
+            raise Forbidden("the Origin header names another site")
         context.via = Via.MCP
         if context.cookie:
             context.secret_hash, context.cookie = None, False

@@ -211,7 +211,7 @@ def _describe_message(message: dict[str, Any], headers: list[tuple[bytes, bytes]
         return None
     others = [(name, value) for name, value in fields.items() if name != "arguments"]
     described = msgspec.json.encode([message.get("jsonrpc"), message["method"], others])
-    if len(described) + sum(len(value) for _, value in headers) > MAX_VALID_BYTES:
+    if len(described) + sum([len(value) for _, value in headers]) > MAX_VALID_BYTES:
         return None
     return described, *headers
 

@@ -83,7 +83,8 @@ def _shorten_lists(structured: Json, column: int) -> None:
     structured["attachments"] = _shorten_assets(structured["attachments"])
     named = f'(ticket_id="{structured["id"]}"'
     for part in ("attachments", "links", "git_links", "questions"):
-        _cut_part(structured, part, _TICKET_PARTS[part][column], f'get_ticket{named}, detail="full")')
+        if structured[part]:
+            _cut_part(structured, part, _TICKET_PARTS[part][column], f'get_ticket{named}, detail="full")')
     _shorten_captures(structured)
     for part, call in (("comments", "list_comments"), ("history", "get_ticket_history")):
         if part in structured:

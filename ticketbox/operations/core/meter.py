@@ -38,6 +38,6 @@ class Meter(msgspec.Struct):
         return self._draw(Budget.READ, 0), self._draw(Budget.WRITE, 0)
 
     def _draw(self, budget: Budget, cost: int, ahead: int = 0, patience: float = 0.0) -> BucketState:
-        key = (self.actor.credential, budget)
+        name = budget.value
         per_minute = self.actor.get_rate_limit(budget, self.ceilings.get_rate_limit(budget))
-        return self.limiter.consume(key, budget.value, per_minute, cost, ahead, patience)
+        return self.limiter.consume((self.actor.credential, name), name, per_minute, cost, ahead, patience)
