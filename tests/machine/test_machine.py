@@ -80,6 +80,7 @@ ELSEWHERE = {
     "add_occurrence": "tests/http/captures/test_occurrences.py",
     "add_verification": "tests/http/work/test_verifications.py",
     "list_verifications": "tests/http/work/test_verifications.py",
+    "count_tickets": "tests/http/tickets/test_counts.py",
     "export_tickets": "tests/http/tickets/test_export.py",
     "export_search": "tests/http/tickets/test_export.py",
     "list_labels": "tests/http/companies/test_labels.py",

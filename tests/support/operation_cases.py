@@ -648,6 +648,7 @@ CASES: dict[str, Case] = {
     "update_label": Case(lambda w: {"label_id": create_spare_label(w), "color": "red"}, ADMIN),
     "merge_labels": Case(lambda w: {"label_id": create_spare_label(w), "into": create_spare_label(w)}, ADMIN),
     "delete_label": Case(lambda w: {"label_id": create_spare_label(w)}, ADMIN),
+    "count_tickets": Case(_company),
     "list_views": Case(lambda w: {"project_id": w.project}),
     "create_view": Case(lambda w: {"project_id": w.new_project("For views"), "name": "View"}, MEMBER),
     "update_view": Case(lambda w: {"view_id": create_spare_view(w), "name": "Renamed"}, ADMIN),

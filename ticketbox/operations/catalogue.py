@@ -52,7 +52,7 @@ from ticketbox.operations.git import deliveries as git_deliveries
 from ticketbox.operations.git import hooks as git_hooks
 from ticketbox.operations.reports import replies, report_keys, reports
 from ticketbox.operations.tickets import assignments, comments, deletion, links, ticket_detail, tickets, tracker_import
-from ticketbox.operations.tickets.finding import lists, search, similar
+from ticketbox.operations.tickets.finding import counts, lists, search, similar
 from ticketbox.operations.tickets.placement import archiving, moves
 from ticketbox.operations.work import (
     approvals,
@@ -76,6 +76,7 @@ MODULES = (
     labels,
     views,
     lists,
+    counts,
     tickets,
     archiving,
     deletion,

@@ -1,9 +1,10 @@
-"""The filters and the order of a saved view."""
+"""The filters and the order of saved views."""
 
 import msgspec
 
 from ticketbox.domain.tickets.records import Sort
 from ticketbox.domain.tickets.view_filters import ViewFilters
+from ticketbox.store.core.visibility import WITH_VISIBLE_PROJECTS, Viewer
 from ticketbox.store.file.database import Read
 
 
@@ -25,3 +26,17 @@ def load_saved_filters(tx: Read, view: str) -> tuple[str, SavedFilters]:
     """Load the project's id, the filters and the order of a view. The caller must have checked that it is visible."""
     project, definition = tx.fetch_all(SELECT_FILTERS, (view,))[0]
     return project, _decoder.decode(definition)
+
+
+LIST_FILTERS = f"""
+{WITH_VISIBLE_PROJECTS}
+SELECT s.public_id, v.public_id, s.definition FROM visible_project v JOIN saved_view s ON s.project_id = v.id
+WHERE v.within AND (s.shared OR s.user_id = :user) AND v.company = :company
+ORDER BY s.id LIMIT :limit
+"""
+
+
+def list_filters(tx: Read, viewer: Viewer, company: int, limit: int) -> list[tuple[str, str, ViewFilters]]:
+    """List a company's views that the viewer sees, oldest first: their ids, their projects' ids and their filters."""
+    rows = tx.fetch_all(LIST_FILTERS, {**viewer, "company": company, "limit": limit})
+    return [(view, project, _decoder.decode(definition).filters) for view, project, definition in rows]
