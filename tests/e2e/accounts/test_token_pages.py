@@ -194,11 +194,11 @@ def test_revoking_a_token_asks_for_confirmation_and_takes_effect(chromium: Chrom
 
     async def visit(page: Page) -> None:
         watch = await open_as(page, world.owner, TOKENS)
-        await page.get_by_role("button", name="Revoke old one").click()
+        await page.get_by_role("button", name="Revoke token old one").click()
         await page.get_by_role("dialog").get_by_role("button", name="Keep token").click()
         assert (await asyncio.to_thread(client.get, "/me")).status_code == 200
-        await page.get_by_role("button", name="Revoke old one").click()
-        await page.get_by_role("dialog").get_by_role("button", name="Revoke").click()
+        await page.get_by_role("button", name="Revoke token old one").click()
+        await page.get_by_role("dialog").get_by_role("button", name="Revoke token").click()
         await expect_message(page, "Revoked old one")
         await expect(page.get_by_role("row").filter(has_text="old one")).to_have_count(0)
         watch.assert_clean(world.box)
@@ -289,7 +289,7 @@ def test_script_in_a_label_stays_text(chromium: Chromium, world: World) -> None:
     async def visit(page: Page) -> None:
         watch = await open_as(page, world.owner, TOKENS)
         await page.get_by_role("row").filter(has_text=label).wait_for()
-        await page.get_by_role("button", name=f"Revoke {label}").click()
+        await page.get_by_role("button", name=f"Revoke token {label}").click()
         await page.get_by_role("dialog").get_by_text(label).wait_for()
         await expect(page.locator("main img[src=x], [role=dialog] img")).to_have_count(0)
         assert "broken in" not in await page.title()

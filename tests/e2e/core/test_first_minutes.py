@@ -29,6 +29,8 @@ def test_set_up_board_token_and_colleague(chromium: Chromium, fresh: Box) -> Non
         await page.wait_for_url("**/projects/proj_*")
         await page.get_by_role("button", name="Ann", exact=True).click()
         await page.get_by_role("menuitem", name="Connect agent").click()
+        await expect(page.get_by_role("heading", name="Connect an agent", level=1)).to_be_visible()
+        await page.get_by_role("link", name="Create token").click()
         await page.get_by_label("Label", exact=True).fill("my agent")
         await page.get_by_role("button", name="Create token").click()
         secret = await page.get_by_role("textbox", name="Token", exact=True).input_value()

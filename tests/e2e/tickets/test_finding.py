@@ -64,6 +64,41 @@ def test_the_palette_finds_tickets_projects_and_commands(chromium: Chromium, wor
     use(chromium, world.owner, f"/projects/{world.project}", find, looks)
 
 
+@EVERY
+@pytest.mark.long
+def test_palette_filters_the_board_and_shows_saved_views(chromium: Chromium, world: World, looks: Looks) -> None:
+    world.ticket("The cart stays empty", labels=["bug"], priority="high")
+    world.ticket("Pay later", labels=["bug"])
+    world.ticket("An idea")
+    body = {"name": "High bugs", "shared": True, "filters": {"label": ["bug"], "priority": ["high"]}}
+    ok(world.api.post(f"/projects/{world.project}/views", json=body))
+    cards = "[data-ticket]"
+
+    async def find(page: Page) -> None:
+        await expect(page.locator(cards)).to_have_count(3)
+        await ask(page, "bug")
+        filters = page.get_by_role("option", name="Filter board by")
+        await expect(filters).to_have_text(["Filter board by “bug” Label"])
+        await assert_accessible(page)
+        await assert_fits(page)
+        await filters.click()
+        await expect(page).to_have_url(re.compile(r"\?label=bug$"))
+        await expect(page.locator(cards)).to_have_count(2)
+        await ask(page, "high")
+        await page.get_by_role("option", name="Filter board by “High” Priority").click()
+        await expect(page).to_have_url(re.compile(r"\?label=bug&priority=high$"))
+        await expect(page.locator(cards)).to_have_count(1)
+        await page.goto(f"{world.box.url}/inbox")
+        await ask(page, "ann")
+        await page.get_by_role("option", name="Filter board by “Ann” Assignee").click()
+        await expect(page).to_have_url(f"{world.box.url}/projects/{world.project}?assignee={world.owner.id}")
+        await ask(page, "high b")
+        await page.get_by_role("option", name="Show “High bugs” First project").click()
+        await expect(page.get_by_role("heading", name="High bugs", level=1)).to_be_visible()
+
+    use(chromium, world.owner, f"/projects/{world.project}", find, looks)
+
+
 def test_palette_finds_messages_in_captures(chromium: Chromium, world: World) -> None:
     world.ticket("The price is missing")
     capture = capture_on(
