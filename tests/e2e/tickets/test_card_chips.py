@@ -3,9 +3,9 @@
 import asyncio
 
 import pytest
-from playwright.async_api import Page, expect
+from playwright.async_api import Page, ViewportSize, expect
 
-from tests.e2e.support.app import EVERY, Looks, assert_accessible, use
+from tests.e2e.support.app import EVERY, PHONE, Looks, assert_accessible, expect_value, use
 from tests.e2e.support.browser import Chromium
 from tests.e2e.support.captures import capture_on, failure, request
 from tests.support.server import World, ok
@@ -63,3 +63,46 @@ def test_display_menu_hides_verification_and_pull_request(chromium: Chromium, wo
         await expect(page.get_by_role("row").filter(has_text="Gift card")).to_contain_text("Gone")
 
     use(chromium, world.owner, f"/projects/{world.project}", choose)
+
+
+FOOT_LINES = """foot => {
+  const right = foot.closest('article').getBoundingClientRect().right;
+  const parts = [...foot.children, ...foot.querySelectorAll('.facts > *')].filter((each) => each.offsetWidth);
+  const lines = new Set(parts.map((each) => {
+    const box = each.getBoundingClientRect();
+    return box.right > right ? 'outside' : Math.round((box.top + box.bottom) / 2);
+  }));
+  return lines.has('outside') ? 'outside' : lines.size;
+}"""
+
+
+@pytest.mark.parametrize(
+    "size", [{"width": 1280, "height": 900}, {"width": 1440, "height": 900}, PHONE], ids=["1280", "1440", "phone"]
+)
+@pytest.mark.long
+def test_chips_and_facts_of_a_card_are_on_one_line(chromium: Chromium, world: World, size: ViewportSize) -> None:
+    ok(world.owner.web.post(f"/projects/{world.project}/columns", json={"name": "Review"}))
+    full = capture_failing(world)
+    ok(world.api.patch(f"/tickets/{full}", json={"due_on": "2031-11-26"}, headers={"If-Match": "*"}))
+    lease = ok(world.api.post(f"/tickets/{full}/work", json={}))["lease"]
+    link = {"kind": "pull_request", "url": "https://git.example/shop/pull/316"}
+    ok(world.api.post(f"/tickets/{full}/work/progress", json={"lease": lease, "links": [link]}))
+    ok(world.api.delete(f"/tickets/{full}/work", headers={"Lease": lease}))
+    labelled = world.ticket("Labels", labels=["a label with a long name", "customer report"])["id"]
+    blocked = world.ticket("Blocked", labels=["technical debt"])["id"]
+    ok(world.api.post(f"/tickets/{full}/links", json={"kind": "blocks", "other": blocked}))
+    for ticket in (full, labelled, blocked):
+        ok(world.api.post(f"/tickets/{ticket}/comments", json={"body": "Seen"}))
+    looks = Looks(size, "light")
+
+    async def look(page: Page) -> None:
+        foot = page.locator(f"article:has([data-ticket='{full}']) .foot")
+        await expect(foot).to_have_text("TypeError ×5 2 failed #316 1")
+        await expect(page.locator(f"article:has([data-ticket='{full}']) .top")).to_contain_text("Nov 26, 2031")
+        await expect(foot.get_by_label("Pull request")).to_be_visible()
+        for ticket in (full, labelled, blocked):
+            foot = page.locator(f"article:has([data-ticket='{ticket}']) .foot")
+            await expect(foot.get_by_label("Comments")).to_be_visible()
+            await expect_value(lambda: foot.evaluate(FOOT_LINES), 1)  # noqa: B023
+
+    use(chromium, world.owner, f"/projects/{world.project}", look, looks)

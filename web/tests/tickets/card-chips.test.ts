@@ -17,7 +17,7 @@ function buildFix(verdict: Verdict): Partial<Ticket> {
   };
 }
 
-const everything = { ...failing(5, 2), ...buildFix('flaky'), due_on: '2026-11-24', comment_count: 4 };
+const everything = { ...failing(5, 2), ...buildFix('flaky'), resolved: true, comment_count: 4 };
 
 test.each<[string, Partial<Ticket>, string[]]>([
   ['nothing', {}, []],

@@ -1,13 +1,13 @@
 import type { ColumnKind, Ticket, ViewField } from '../../../../../generated/api';
 
 export type CardChip =
-  'errors' | 'failed' | 'capture' | 'verdict' | 'blocked' | 'due' | 'resolved' | 'pull_request' | 'comments';
+  'errors' | 'failed' | 'capture' | 'verdict' | 'blocked' | 'resolved' | 'pull_request' | 'comments';
 
 const MAX_CHIPS = 3;
 
 /**
- * Choose what a card shows below its title: at most three chips, evidence first, then the pull request and the comments,
- * which are no chips, and as many labels as there is room for. If the bug is verified as gone, the errors of the capture
+ * Choose what a card shows below its title: at most three chips, evidence first, as many labels as there is room for, then
+ * the pull request and the comments, which are no chips. If the bug is verified as gone, the errors of the capture
  * are history; while it is reproduced, they say so.
  */
 export function chooseChips(
@@ -27,7 +27,6 @@ export function chooseChips(
     ['capture', isEmpty],
     ['blocked', ticket.blocked_by.length],
     ['verdict', !isSaid && verdict],
-    ['due', has('due') && ticket.due_on],
     ['resolved', ticket.resolved && kind !== 'done'],
   ]).slice(0, MAX_CHIPS);
   const facts = list([
