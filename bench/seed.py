@@ -87,6 +87,12 @@ _NUMBERING = (
        WHERE ticket.id = n.id""",
     "UPDATE project SET next_number = 1 + (SELECT count(*) FROM ticket t WHERE t.project_id = project.id)",
 )
+# What a trigger does for each row. Lists by label and by assignee read only rows that have it.
+_COPIES = """
+UPDATE {table} SET (project_id, status, updated_at, priority, due_day, title_key) = (
+  SELECT t.project_id, t.status, t.updated_at, t.priority, t.due_day, t.title_key FROM ticket t
+  WHERE t.id = {table}.ticket_id)
+"""
 _MONTH = 30 * 86_400_000
 
 
@@ -236,6 +242,8 @@ def _fill(connection: sqlite3.Connection, chance: random.Random, tickets: int) -
         "INSERT OR IGNORE INTO ticket_assignee (ticket_id, user_id) VALUES (?, ?)",
         ((chance.randint(1, tickets), chance.choice(people)) for _ in range(tickets // 2)),
     )
+    for table in ("ticket_label", "ticket_assignee"):
+        connection.execute(_COPIES.format(table=table))
     connection.executemany(
         "INSERT INTO comment (public_id, ticket_id, body, created_at, created_by) VALUES (?, ?, ?, ?, ?)",
         ((name("cmt_"), chance.randint(1, tickets), text(5, 60), now, chance.choice(bylines)) for _ in range(tickets)),
