@@ -169,6 +169,15 @@ def test_dialog_creates_a_ticket_with_all_fields(chromium: Chromium, world: Worl
         await expect(similar).to_have_attribute("target", "_blank")
         await expect(dialog.get_by_role("status")).to_have_text("1 similar ticket")
         await dialog.get_by_label("Description").fill("Put *anything* in.")
+        small = await find_still_box(dialog)
+        await dialog.get_by_role("button", name="Full screen", exact=True).click()
+        await expect(dialog.get_by_role("button", name="Close full screen")).to_be_focused()
+        large = await find_still_box(dialog)
+        assert large["width"] > small["width"] + 200
+        assert large["height"] > small["height"] + 200
+        await assert_accessible(page)
+        await page.keyboard.press("Enter")
+        assert await find_still_box(dialog) == small
         await page.mouse.click(5, 5)
         await expect(dialog).to_have_count(0)
         await expect(page.get_by_role("region", name="Messages")).to_contain_text("Draft kept in First project")
