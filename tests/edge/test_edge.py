@@ -9,7 +9,9 @@ import socket
 import sys
 import time
 import uuid
+from base64 import b64encode
 from collections.abc import Iterator
+from hashlib import sha256
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -168,6 +170,21 @@ def test_refusal_is_a_page_for_browsers_only(world: World) -> None:
     assert leaked.headers["www-authenticate"].startswith("Bearer")
     assert secret not in leaked.text
     expect_error(httpx.get(f"{world.box.api}/me", headers=web), 401, "unauthorized")
+
+
+def test_page_of_a_refusal_needs_no_other_file(world: World) -> None:
+    web = {"Accept": "text/html,application/xhtml+xml"}
+    answer = httpx.get(world.box.url, headers=web | {"Host": "elsewhere.example"})
+    assert (answer.status_code, answer.headers["content-type"]) == (421, "text/html; charset=utf-8")
+    check_common_headers(answer)
+    (style,) = re.findall("<style>(.*?)</style>", answer.text, re.DOTALL)
+    allowed = f"'sha256-{b64encode(sha256(style.encode()).digest()).decode()}'"
+    assert f"style-src {allowed};" in answer.headers["content-security-policy"]
+    assert "unsafe" not in answer.headers["content-security-policy"]
+    assert set(re.findall(r"var\((--[\w-]+)\)", style)) <= set(re.findall(r"(--[\w-]+): ", style))
+    addresses = re.findall(r'(?:src|href)="([^",]*)', answer.text)
+    assert set(addresses) == {"data:image/svg+xml"}  # no link either: it would be refused, too
+    assert len(answer.content) < 4096
 
 
 def test_request_target_is_bounded(world: World) -> None:

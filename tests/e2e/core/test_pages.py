@@ -298,6 +298,8 @@ def test_a_form_from_another_site_sets_nothing_up(chromium: Chromium, fresh: Box
         answer = await answered.value
         assert answer.status == 403
         await page.get_by_role("heading", name="This isn’t allowed").wait_for()
+        assert await page.evaluate("document.styleSheets.length") == 1  # the policy allows the page's own style
+        assert (await run_axe(page)).violations_count == 0
         await page.goto(address)
         assert await page.title() == "Set up ticketbox"
 

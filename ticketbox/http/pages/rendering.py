@@ -2,6 +2,8 @@
 
 import functools
 import re
+from base64 import b64encode
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, urlencode
 
@@ -18,8 +20,9 @@ if TYPE_CHECKING:
 MAX_FORM = 16 * 1024
 FORM_SECONDS = 30.0
 _FORMS = b"form-action 'self'"
+_STYLES = b"style-src 'self'"
 _POLICY = (
-    b"default-src 'none'; style-src 'self'; img-src 'self' data:; font-src 'self'; " + _FORMS + b"; base-uri 'none'; "
+    b"default-src 'none'; " + _STYLES + b"; img-src 'self' data:; font-src 'self'; " + _FORMS + b"; base-uri 'none'; "
     b"frame-ancestors 'none'"
 )
 _SCRIPT = b"; script-src 'self'; connect-src 'self'"
@@ -40,15 +43,25 @@ def _load_templates() -> "Environment":
 
 
 def render_page(
-    template: str, status: int = 200, *, form_to: str | None = None, passkeys: bool = False, **values: Any
+    template: str,
+    status: int = 200,
+    *,
+    form_to: str | None = None,
+    passkeys: bool = False,
+    style: str | None = None,
+    **values: Any,
 ) -> Answer:
     """Render a page under the strict content-security policy.
 
     With `form_to`, the answer to a form on the page may redirect to that source. With `passkeys`, the page may run the
-    script that uses passkeys (`static.py`).
+    script that uses passkeys (`static.py`). With `style`, the page contains its style sheet, which the policy allows by
+    its hash, and no other.
     """
     policy = _POLICY if form_to is None else _POLICY.replace(_FORMS, _FORMS + b" " + form_to.encode())
     policy += _SCRIPT if passkeys else b""
+    if style is not None:
+        policy = policy.replace(_STYLES, b"style-src 'sha256-" + b64encode(sha256(style.encode()).digest()) + b"'")
+        values["style"] = style
     text = _load_templates().get_template(template).render(version=__version__, **values)
     # Forms need the Origin header, which browsers omit with no-referrer.
     headers = [(b"content-security-policy", policy), (b"referrer-policy", b"same-origin")]
