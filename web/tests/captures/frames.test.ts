@@ -7,19 +7,22 @@ const frame = (original?: object): Frame =>
 
 describe('frames of a stack', () => {
   test("are shown in the author's file, with the lines around them", () => {
-    const original = { file: 'src/cart.js', line: 2, column: 9, function: 'parse', context: ['a', 'b', 'c'] };
+    const context = ['a', 'cart = JSON.parse(text)', 'c'];
+    const original = { file: 'src/cart.js', line: 2, column: 13, function: 'parse', context };
     expect(describeFrame(frame(original), false)).toEqual({
       name: 'parse',
-      place: 'src/cart.js:2:9',
+      place: 'src/cart.js:2:13',
       title: 'https://shop.example/assets/app.js:1:41',
       lines: [
-        { number: 1, text: 'a', isCurrent: false },
-        { number: 2, text: 'b', isCurrent: true },
-        { number: 3, text: 'c', isCurrent: false },
+        { number: 1, before: 'a', marked: '', after: '', isCurrent: false },
+        { number: 2, before: 'cart = JSON.', marked: 'parse', after: '(text)', isCurrent: true },
+        { number: 3, before: 'c', marked: '', after: '', isCurrent: false },
       ],
     });
     const further = describeFrame(frame({ ...original, line: 60 }), false);
     expect(further.lines.map(({ number }) => number)).toEqual([58, 59, 60]);
+    const beyond = describeFrame(frame({ ...original, column: 99 }), false);
+    expect(beyond.lines[1]).toMatchObject({ before: context[1], marked: '', after: '' });
   });
 
   test('are shown in the bundle without an original, or on request', () => {
