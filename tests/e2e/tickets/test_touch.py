@@ -172,3 +172,23 @@ def test_comment_field_stays_above_the_tabs_and_the_keyboard(windowed: Chromium,
 
     looks = Looks(PHONE, scheme)
     use(windowed, world.owner, agent.page, look, looks, has_touch=True, is_mobile=True)
+
+
+def test_filters_and_properties_fit_a_phone(chromium: Chromium, world: World) -> None:
+    blocked, other = world.ticket("The cart is empty", labels=["a label with a long name"]), world.ticket("Before that")
+    ok(world.api.post(f"/tickets/{other['id']}/links", json={"kind": "blocks", "other": blocked["id"]}))
+
+    async def look(page: Page) -> None:
+        await expect(page.get_by_role("link", name="The cart is empty")).to_be_visible()
+        remove = await find_still_box(page.get_by_role("button", name="Remove filter: Label is a label"))
+        assert remove["x"] + remove["width"] <= PHONE["width"]
+        title = await find_still_box(page.get_by_role("heading", name="First project"))
+        assert title["y"] + title["height"] < remove["y"]
+        await assert_fits(page)
+        await assert_accessible(page)
+        await page.get_by_role("link", name="The cart is empty").click()
+        properties = page.get_by_role("region", name="Properties")
+        await expect(properties.get_by_text("Blocked by")).to_be_attached()
+        assert (await find_still_box(properties))["height"] <= 56
+
+    on_a_phone(chromium, world, f"/projects/{world.project}?label=a+label+with+a+long+name", look)
