@@ -3,6 +3,7 @@ import type { Comment, Event } from '../../generated/api';
 import { listEntries } from '../../src/app/tickets/activity/entries';
 
 const COLUMNS: Record<string, string> = { col_1: 'To do', col_2: 'Done' };
+const NAMES = { column: (id: string) => COLUMNS[id], ticket: () => undefined };
 let count = 0;
 
 function event(minute: number, type: string, data: object, user = 'ann', token: string | null = null): Event {
@@ -34,7 +35,7 @@ const move = (minute: number, resolved?: boolean) =>
   });
 
 function texts(history: Event[], comments: Comment[] = []): string[] {
-  return listEntries(comments, history, (id) => COLUMNS[id]).map((entry) =>
+  return listEntries(comments, history, NAMES).map((entry) =>
     'comment' in entry ? entry.comment.id : entry.change.text,
   );
 }
@@ -69,7 +70,7 @@ test('what an agent reports stays a separate line', () => {
 });
 
 test('a move that resolves says so, and is marked as done', () => {
-  const [entry] = listEntries([], [move(0, true)], (id) => COLUMNS[id]);
+  const [entry] = listEntries([], [move(0, true)], NAMES);
   expect(entry).toMatchObject({
     change: { text: 'moved the ticket from To do to Done and resolved it', isDone: true },
   });

@@ -3,10 +3,11 @@ import type { Event } from '../../generated/api';
 import { describeEvent } from '../../src/app/tickets/activity/history';
 
 const COLUMNS: Record<string, string> = { col_1: 'To do', col_2: 'Done' };
+const TICKETS: Record<string, string> = { 't-1': 'WEB-1' };
 
 function describe(type: string, data: Record<string, unknown>): string | null {
   const event = { type, data, by: { user: { id: 'ann', name: 'Ann' } } } as unknown as Event;
-  return describeEvent(event, (id) => COLUMNS[id]);
+  return describeEvent(event, { column: (id) => COLUMNS[id], ticket: (id) => TICKETS[id] });
 }
 
 const update = (field: string, from: unknown, to: unknown) =>
@@ -25,6 +26,15 @@ test('a move names both columns', () => {
       changes: { resolved: { from: false, to: true } },
     }),
   ).toBe('moved the ticket to Done and resolved it');
+});
+
+test('a link says what the tickets are to each other', () => {
+  const link = (kind: string, other = 't-1') => describe('ticket.linked', { kind, other });
+  expect(link('blocked_by')).toBe('marked this as blocked by WEB-1');
+  expect(link('duplicated_by')).toBe('marked WEB-1 as a duplicate of this');
+  expect(link('child')).toBe('made WEB-1 part of this');
+  expect(link('relates', 't-2')).toBe('linked t-2');
+  expect(describe('ticket.unlinked', { kind: 'blocks', other: 't-2' })).toBe('removed the link to t-2');
 });
 
 test('updates describe each changed field', () => {

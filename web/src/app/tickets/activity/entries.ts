@@ -1,6 +1,6 @@
 import type { By, Comment, Event } from '../../../../generated/api';
 import { joinWords } from '../../ui/display/format';
-import { describeEvent } from './history';
+import { describeEvent, type Names } from './history';
 
 /** What one person or agent changed within a few minutes, as one sentence. */
 export interface Change {
@@ -24,14 +24,10 @@ interface Line {
   text: string;
 }
 
-/** The comments and changes of a ticket by time. `columnName` finds the name of a column of the project. */
-export function listEntries(
-  comments: Comment[],
-  history: Event[],
-  columnName: (id: string) => string | undefined,
-): Entry[] {
+/** The comments and changes of a ticket by time. */
+export function listEntries(comments: Comment[], history: Event[], names: Names): Entry[] {
   const lines = history.flatMap((event): Line[] => {
-    const text = describeEvent(event, columnName);
+    const text = describeEvent(event, names);
     return text === null ? [] : [{ event, text }];
   });
   const all = [

@@ -1,4 +1,4 @@
-import type { Event, Verdict } from '../../../../generated/api';
+import type { Event, TicketLink, Verdict } from '../../../../generated/api';
 import { formatDay } from '../../ui/time/dates';
 import { joinWords } from '../../ui/display/format';
 import { describeGitEvent } from '../git/git-links';
@@ -10,8 +10,14 @@ interface Change {
   to?: unknown;
 }
 
+/** Find what people call a column or another ticket, by its id. */
+export interface Names {
+  column: (id: string) => string | undefined;
+  ticket: (id: string) => string | undefined;
+}
+
 /** Describe an event as the rest of a sentence that begins with a name. Null for events that are shown otherwise. */
-export function describeEvent(event: Event, columnName: (id: string) => string | undefined): string | null {
+export function describeEvent(event: Event, names: Names): string | null {
   const details = event.data as Record<string, unknown>;
   switch (event.type) {
     case 'ticket.created':
@@ -19,7 +25,7 @@ export function describeEvent(event: Event, columnName: (id: string) => string |
     case 'ticket.updated':
       return describeUpdate(details);
     case 'ticket.moved': {
-      const [from, to] = ['from', 'to'].map((end) => columnLabel(details[end], columnName));
+      const [from, to] = ['from', 'to'].map((end) => columnLabel(details[end], names.column));
       const move =
         from && to ? `moved the ticket from ${from} to ${to}` : `moved the ticket${to ? ` to ${to}` : ''}`;
       const { resolved } = (details['changes'] ?? {}) as { resolved?: Change };
@@ -34,8 +40,9 @@ export function describeEvent(event: Event, columnName: (id: string) => string |
     case 'ticket.restored':
       return 'restored the ticket';
     case 'ticket.linked':
+      return describeLink(details['kind'], nameTicket(details['other'], names));
     case 'ticket.unlinked':
-      return `${event.type === 'ticket.linked' ? 'linked' : 'unlinked'} ${String(details['other'])}`;
+      return `removed the link to ${nameTicket(details['other'], names)}`;
     case 'ticket.git_linked':
     case 'ticket.git_changed':
     case 'ticket.git_held':
@@ -84,6 +91,29 @@ export function describeEvent(event: Event, columnName: (id: string) => string |
       return describeVerification(String(details['verdict']) as Verdict, String(details['commit']));
     default:
       return null;
+  }
+}
+
+function nameTicket(id: unknown, names: Names): string {
+  return names.ticket(String(id)) ?? String(id);
+}
+
+function describeLink(kind: unknown, other: string): string {
+  switch (kind as TicketLink['kind']) {
+    case 'blocks':
+      return `marked this as blocking ${other}`;
+    case 'blocked_by':
+      return `marked this as blocked by ${other}`;
+    case 'duplicates':
+      return `marked this as a duplicate of ${other}`;
+    case 'duplicated_by':
+      return `marked ${other} as a duplicate of this`;
+    case 'parent':
+      return `made this part of ${other}`;
+    case 'child':
+      return `made ${other} part of this`;
+    default:
+      return `linked ${other}`;
   }
 }
 
