@@ -38,7 +38,7 @@ WATCH_TEXT_AND_CAPTURE = """() => {
   const look = () => {
     const now = performance.now();
     if (document.body?.innerText.includes('The cart stays empty')) window.seen.text ??= now;
-    if (document.querySelector('.capture [role=tab]')) window.seen.capture ??= now;
+    if (document.querySelector('[aria-label=Capture] [role=tab]')) window.seen.capture ??= now;
     if (!window.seen.capture) requestAnimationFrame(look);
   };
   look();

@@ -23,6 +23,7 @@ MAX_ENTRIES = 5_000
 MAX_BODY = 16 * 1024
 MAX_MESSAGES = 50
 MAX_MESSAGE = 400  # so that all messages of a request fit into one answer for an agent
+PROBLEM_LEVELS = frozenset({Level.WARN, Level.ERROR})
 
 E = TypeVar("E", bound=Entry)
 
@@ -35,7 +36,7 @@ def is_failure(entry: Entry) -> bool:
     """
     match entry:
         case ConsoleEntry():
-            return entry.level in (Level.WARN, Level.ERROR)
+            return entry.level in PROBLEM_LEVELS
         case NetworkEntry():
             if entry.status is None and entry.error is None:
                 return entry.response.omitted_reason is not OmittedReason.UNAVAILABLE

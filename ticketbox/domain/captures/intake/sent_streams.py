@@ -23,7 +23,7 @@ from ticketbox.domain.captures.intake.entry_sequence import (
 )
 from ticketbox.domain.captures.intake.inflation import MAGIC, InflatedTooLarge, InvalidGzip, inflate
 from ticketbox.domain.captures.intake.json_repair import repair_json
-from ticketbox.domain.captures.streams import MAX_BYTES, MAX_ENTRIES, MIB
+from ticketbox.domain.captures.streams import MAX_BYTES, MAX_ENTRIES, MIB, PROBLEM_LEVELS
 from ticketbox.domain.core.problems import FieldError, InvalidField, InvalidRequest, PayloadTooLarge
 
 MAX_INFLATED = 24 * MIB
@@ -151,7 +151,7 @@ class _ConsoleMark(_Mark, gc=False):
 
     @property
     def is_failure(self) -> bool:
-        return self.level in (Level.WARN, Level.ERROR)
+        return self.level in PROBLEM_LEVELS
 
 
 class _ResponseMark(msgspec.Struct, gc=False):
