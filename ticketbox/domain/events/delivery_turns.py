@@ -2,7 +2,7 @@
 
 import heapq
 from collections import Counter, deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Set
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -21,23 +21,26 @@ class DeliveryTurns:
     def __init__(self, most: int = DEFAULT_DELIVERIES) -> None:
         self._most = most
         self._most_of_company = max(1, most // 4)
-        self._running: dict[int, set[int]] = {}
-        self._company_of: dict[int, int] = {}
+        # Of each webhook its company and its deliveries. Replaced, never changed: a reader's thread may look at it.
+        self._running: dict[int, tuple[int, frozenset[int]]] = {}
         self._last_turns: Counter[tuple[str, int]] = Counter()
         self._turn = 0
 
     def begin(self, company: int, webhook: int, key: int) -> None:
         """Count a delivery as in flight."""
-        self._company_of[webhook] = company
-        self._running.setdefault(webhook, set()).add(key)
+        self._running = {**self._running, webhook: (company, self._get_running(webhook) | {key})}
 
     def end(self, webhook: int, key: int) -> None:
         """Count a delivery as done."""
-        self._running[webhook].discard(key)
-        if not self._running[webhook]:
-            del self._running[webhook], self._company_of[webhook]
+        company, keys = self._running[webhook]
+        others = {each: running for each, running in self._running.items() if each != webhook}
+        self._running = {**others, webhook: (company, keys - {key})} if len(keys) > 1 else others
 
-    def choose(self, due: Iterable[tuple[int, int]], load: Callable[[int, set[int], int], list[T]]) -> list[T]:
+    def _get_running(self, webhook: int) -> frozenset[int]:
+        running = self._running.get(webhook)
+        return running[1] if running else frozenset()
+
+    def choose(self, due: Iterable[tuple[int, int]], load: Callable[[int, Set[int], int], list[T]]) -> list[T]:
         """Return what may start now.
 
         `due` are webhooks with due deliveries, each with its company. `load` returns up to so many of a webhook's
@@ -47,8 +50,8 @@ class DeliveryTurns:
         for webhook, company in due:
             webhooks_of.setdefault(company, []).append(webhook)
         in_flight = Counter[int]()
-        for webhook, keys in self._running.items():
-            in_flight[self._company_of[webhook]] += len(keys)
+        for company, keys in self._running.values():
+            in_flight[company] += len(keys)
         queues = {company: self._queue_webhooks(webhooks) for company, webhooks in webhooks_of.items()}
         turns = [(in_flight[company], self._last_turns["company", company], company) for company in queues]
         heapq.heapify(turns)
@@ -66,17 +69,17 @@ class DeliveryTurns:
 
     def _queue_webhooks(self, webhooks: list[int]) -> deque[int]:
         return deque(
-            sorted(webhooks, key=lambda each: (len(self._running.get(each, ())), self._last_turns["webhook", each]))
+            sorted(webhooks, key=lambda each: (len(self._get_running(each)), self._last_turns["webhook", each]))
         )
 
     def _take(
-        self, queue: deque[int], loaded: dict[int, deque[T]], load: Callable[[int, set[int], int], list[T]]
+        self, queue: deque[int], loaded: dict[int, deque[T]], load: Callable[[int, Set[int], int], list[T]]
     ) -> T | None:
         """Take a delivery of a company's next webhook that has one."""
         while queue:
             webhook = queue.popleft()
             if webhook not in loaded:
-                running = self._running.get(webhook, set[int]())
+                running = self._get_running(webhook)
                 free = WEBHOOK_LIMIT - len(running)
                 loaded[webhook] = deque(load(webhook, running, free) if free > 0 else ())
             if loaded[webhook]:

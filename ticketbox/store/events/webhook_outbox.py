@@ -6,6 +6,8 @@ when its outcome is recorded; one that was being sent when the process stopped i
 
 from typing import NamedTuple
 
+from collections.abc import Set
+
 import msgspec
 
 from ticketbox.domain.core.clock import DAY, format_rfc3339
@@ -112,7 +114,7 @@ class _DueRow(NamedTuple):
 def list_due(tx: Read, turns: DeliveryTurns) -> list[DueDelivery]:
     """List the due deliveries whose turn it is."""
 
-    def load(webhook: int, in_flight: set[int], most: int) -> list[_DueRow]:
+    def load(webhook: int, in_flight: Set[int], most: int) -> list[_DueRow]:
         rows = map(_DueRow._make, tx.fetch_all(SELECT_DUE, (webhook, tx.now, most + len(in_flight))))
         return [row for row in rows if row.key not in in_flight][:most]
 

@@ -19,9 +19,9 @@ MAX_SEGMENT = 60  # characters
 _CHUNK = 1 << 18
 _MAX_KNOWN = 200_000
 _MAX_FAST = 100_000
-_SIGNS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/,;"
+_SIGNS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/,"
 _DIGITS = bytes(max(_SIGNS.find(sign), 0) for sign in range(256))
-_COMMA, _SEMICOLON = (bytes([_SIGNS.index(sign)]) for sign in b",;")
+_COMMA = bytes([_SIGNS.index(b",")])
 _MORE = 32  # the bit of a digit that another digit of the same number follows
 _NUMBERS = [-(value >> 1) if value & 1 else value >> 1 for value in range(_MORE)]  # of one digit
 
@@ -72,14 +72,13 @@ class Mappings:
     """The decoded mappings of a map. Raises InvalidSourceMap."""
 
     def __init__(self, text: bytes, limit: ProcessorTime) -> None:
-        digits = text.translate(_DIGITS)
         segments = _Segments()
         self._numbers = array("I")  # of the segments, in their order
         self._starts = array("I", [0])  # of each line of the bundle
-        for start, end, ends_line in _list_parts(digits):
+        for start, end, ends_line in _list_parts(text):
             limit.check(end - start + 1)
             if end > start:
-                self._numbers.extend(map(segments.__getitem__, digits[start:end].split(_COMMA)))
+                self._numbers.extend(map(segments.__getitem__, text[start:end].translate(_DIGITS).split(_COMMA)))
             if len(self._numbers) > MAX_SEGMENTS:
                 raise InvalidSourceMap(f"it has more than {MAX_SEGMENTS:,} mappings")
             if ends_line:
@@ -115,14 +114,14 @@ class Mappings:
         return source, line, column, name
 
 
-def _list_parts(digits: bytes) -> Iterator[tuple[int, int, bool]]:
+def _list_parts(text: bytes) -> Iterator[tuple[int, int, bool]]:
     """List the parts of the lines, each with whether it ends its line: a line of any length needs little memory."""
     start, line_end = 0, -1
-    while start <= len(digits):
+    while start <= len(text):
         if line_end < start:
-            semicolon = digits.find(_SEMICOLON, start)
-            line_end = len(digits) if semicolon < 0 else semicolon
-        comma = digits.find(_COMMA, start + _CHUNK, line_end)
+            semicolon = text.find(b";", start)
+            line_end = len(text) if semicolon < 0 else semicolon
+        comma = text.find(b",", start + _CHUNK, line_end)
         end = line_end if comma < 0 else comma
         yield start, end, comma < 0
         start = end + 1
