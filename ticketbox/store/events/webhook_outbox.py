@@ -4,9 +4,8 @@ A webhook's position in the event table advances in the transaction that inserts
 when its outcome is recorded; one that was being sent when the process stopped is sent again.
 """
 
-from typing import NamedTuple
-
 from collections.abc import Set
+from typing import NamedTuple
 
 import msgspec
 
