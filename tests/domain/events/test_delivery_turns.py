@@ -1,6 +1,9 @@
 """The order in which companies and their webhooks get their turns, without any receiver."""
 
+import sys
 from collections import Counter
+from collections.abc import Set
+from concurrent.futures import ThreadPoolExecutor
 
 from ticketbox.domain.events.delivery_turns import WEBHOOK_LIMIT, DeliveryTurns
 
@@ -20,7 +23,7 @@ class Backlog:
     def start(self) -> list[Delivery]:
         """Start what may start."""
 
-        def load(webhook: int, in_flight: set[int], most: int) -> list[Delivery]:
+        def load(webhook: int, in_flight: Set[int], most: int) -> list[Delivery]:
             self._keys += most
             return [(webhook // 100, webhook, self._keys - each) for each in range(most)]
 
@@ -63,3 +66,26 @@ def test_new_company_has_the_next_free_slot() -> None:
     assert backlog.start() == []
     backlog.end(1)
     assert [company for company, *_ in backlog.start()] == [99]
+
+
+def test_deliveries_end_while_a_thread_chooses() -> None:
+    turns = DeliveryTurns(1_000)
+    for webhook in range(300):
+        turns.begin(webhook % 7, webhook, 1)
+
+    def end_and_begin() -> None:
+        for _ in range(20):
+            for webhook in range(300):
+                turns.end(webhook, 1)
+                turns.begin(webhook % 7, webhook, 1)
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(1) as pool:
+            changes = pool.submit(end_and_begin)
+            while not changes.done():
+                assert turns.choose([(1, 1)], lambda webhook, in_flight, most: []) == []
+            changes.result()
+    finally:
+        sys.setswitchinterval(interval)
