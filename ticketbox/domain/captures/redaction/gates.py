@@ -20,6 +20,8 @@ _QUOTE = r"(?:\\*[\"'`]|\\*u002[27]|%(?:25)*2[27]|&quot;|&#3[49];)"
 _SIGN = r"(?:\r?\n\r?\n|\s*(?:[=:>：＝]|\\+u003d|%(?:25)*3[ad]))"
 _NAMING = r"(?:name|key|id|field|header|header_name|k|param|property|label|variable|itemprop|http-equiv|type)"
 _ANNOUNCED = r"(?:pass|pwd|kennwort|contrase|clave|senha|wachtw|key|token|secret|pin|otp|code)[a-z\u00f1]*"
+# letters of keys, Latin and Cyrillic: \w, the letters of every script, takes twice the memory
+_WORD = r"0-9A-Za-z_\u00c0-\u024f\u0400-\u04ff"
 _REPEAT = re.compile(r"\{([0-9]+)(,?)[0-9]*\}")
 _MAX_REPEAT = 4
 
@@ -43,10 +45,10 @@ def compile_gate(stems: str) -> Gate:
 
 
 def _build_name_pattern(stems: str) -> str:
-    key = rf"(?:{stems})[\w.\-\]%]*"
+    key = rf"(?:{stems})[{_WORD}.\-\]%]*"
     return (
-        rf"{key}(?: \w+)?{_QUOTE}?\]?{_SIGN}"
-        rf"|{key}(?:[ \w.\-]*)\\*[\"']\s*,"
+        rf"{key}(?: [{_WORD}]+)?{_QUOTE}?\]?{_SIGN}"
+        rf"|{key}(?:[ {_WORD}.\-]*)\\*[\"']\s*,"
         rf"|{_NAMING}\\*[\"']?\s*[=:]\s*\\*[\"']?[^\"'<>=:]*(?:{stems})"
         rf"|<[^<>]*(?:{stems})"
         r"|--(?:pass|token|secret|api-key)|密码|密碼|口令|パスワード|비밀 ?번호|암호|пароль"
@@ -57,7 +59,7 @@ def _build_name_pattern(stems: str) -> str:
 def _build_format_pattern() -> str:
     exact = [
         *(_loosen(each.pattern) for each in RULES.formats),
-        r"eyJ[\w-]{10}",
+        rf"eyJ[{_WORD}-]{{10}}",
         "-----BEGIN [A-Z0-9 ]*PRIVATE",
         "://[^/ ]*@",
         r"(?:^|[^0-9A-Za-z_.\-])(?:[2-6][0-9]{3}(?:[ -]?[0-9]{4}){3}|3[47][0-9]{2}[ -]?[0-9]{6}[ -]?[0-9]{5})",

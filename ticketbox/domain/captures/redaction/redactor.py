@@ -24,8 +24,10 @@ from ticketbox.domain.captures.source_maps.frames import Frame
 HEADER_VALUE = 16_384
 
 _LONG = 4_096
-_MAX_CLEAN_LENGTH = 512
+# Clean texts and names of headers are remembered, in at most 4 MB: other than ASCII takes up to four times as much.
+_MAX_CLEAN_LENGTH = 256
 _MAX_CLEAN_TEXTS = 10_000
+_MAX_HEADERS = 1_000
 
 
 class Redactor:
@@ -49,7 +51,7 @@ class Redactor:
         if len(text) > _LONG:
             self._check_time(len(text))
         clean = self._scanner.scrub(text, self.counts)
-        if clean is text and len(text) <= _MAX_CLEAN_LENGTH:
+        if clean is text and len(text) <= _MAX_CLEAN_LENGTH and text.isascii():
             if len(self._clean) == _MAX_CLEAN_TEXTS:
                 self._clean.clear()
             self._clean.add(text)
@@ -211,7 +213,7 @@ class Redactor:
         if key in RULES.headers.removed:
             return None, False
         found = self.redact_text(name, 256), is_harmless_header(key)
-        if found[0] == name and len(self._headers) < _MAX_CLEAN_TEXTS:  # a redacted name is counted each time
+        if found[0] == name and len(self._headers) < _MAX_HEADERS:  # a redacted name is counted each time
             self._headers[name] = found
         return found
 
