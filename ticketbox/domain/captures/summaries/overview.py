@@ -4,7 +4,7 @@ Equal failures are one entry with a count, so that a hundred repetitions of one 
 """
 
 from collections.abc import Callable, Iterable
-from typing import Protocol, TypeVar
+from typing import Protocol
 from urllib.parse import urlsplit
 
 import msgspec
@@ -18,7 +18,7 @@ MAX_MESSAGE = 200  # characters
 MAX_URL = 160
 
 
-class ErrorGroup(msgspec.Struct, frozen=True):
+class ErrorGroup(msgspec.Struct):
     """Errors with the same fingerprint. `entry` is the `seq` of the first one, for `get_error`."""
 
     entry: int
@@ -30,7 +30,7 @@ class ErrorGroup(msgspec.Struct, frozen=True):
     source: str | None
 
 
-class FailedRequest(msgspec.Struct, frozen=True):
+class FailedRequest(msgspec.Struct):
     """Failed requests with the same method, address and outcome. `id` is the first one's, for `get_network_request`."""
 
     id: str
@@ -44,9 +44,6 @@ class FailedRequest(msgspec.Struct, frozen=True):
     duration_ms: float | None
 
 
-G = TypeVar("G", ErrorGroup, FailedRequest)
-
-
 def group_errors(entries: Iterable[ErrorEntry]) -> list[ErrorGroup]:
     """Group errors by fingerprint, in the order of their first entries."""
     return list(group_errors_by(entries, _identify_error).values())
@@ -58,7 +55,11 @@ def group_errors_by(
     """Group errors by what `identify` returns, in the order of their first entries."""
     groups: dict[object, ErrorGroup] = {}
     for entry in entries:
-        _count_entry(groups, identify(entry), _summarize_error(entry))
+        key = identify(entry)
+        if (group := groups.get(key)) is None:
+            groups[key] = _summarize_error(entry)
+        else:
+            _count_entry(group, entry.ts, entry.count)
     return groups
 
 
@@ -68,17 +69,17 @@ def group_failed_requests(entries: Iterable[NetworkEntry]) -> list[FailedRequest
     for entry in entries:
         if is_failure(entry):
             key = (entry.method, entry.url.partition("?")[0], entry.status, entry.error)
-            _count_entry(groups, key, _summarize_request(entry))
+            if (group := groups.get(key)) is None:
+                groups[key] = _summarize_request(entry)
+            else:
+                _count_entry(group, entry.ts, 1)
     return list(groups.values())
 
 
-def _count_entry(groups: dict[object, G], key: object, entry: G) -> None:
+def _count_entry(group: ErrorGroup | FailedRequest, ts: float, count: int) -> None:
     """Add an entry to its group, which keeps the summary of the first one."""
-    group = groups.get(key)
-    if group is not None:
-        changes = {"count": group.count + entry.count, "last_ts": max(group.last_ts, entry.last_ts)}
-        entry = msgspec.structs.replace(group, **changes)
-    groups[key] = entry
+    group.count += count
+    group.last_ts = max(group.last_ts, ts)
 
 
 def shorten_url(url: str, longest: int = MAX_URL) -> str:
