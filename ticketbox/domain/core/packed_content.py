@@ -11,7 +11,7 @@ if sys.version_info >= (3, 14):
 else:
     from backports import zstd
 
-_LEVEL = 3
+_LEVEL = 1  # takes two thirds of the time of level 3, and stores up to 7 % more
 DamagedContent = zstd.ZstdError
 
 
