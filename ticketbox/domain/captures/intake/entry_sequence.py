@@ -59,8 +59,9 @@ class EntrySequence(Sequence[E], Generic[E]):
         self._allowance = allowance or Allowance()
 
     def hold(self, encoded: bytes, entry: E) -> EncodedEntry[E]:
-        """Return an entry for `extend`, which stays decoded if there is room."""
-        return EncodedEntry(encoded, entry if self._reserve(encoded) else None, (entry.ts, is_failure(entry)))
+        """Return an entry for `extend`. Failures stay decoded if there is room, because they are read again."""
+        failed = is_failure(entry)
+        return EncodedEntry(encoded, entry if failed and self._reserve(encoded) else None, (entry.ts, failed))
 
     def _reserve(self, encoded: bytes) -> bool:
         """Reserve memory for an entry, if there is any left."""

@@ -1,8 +1,9 @@
 """Reading the streams that clients send: inflated, chosen, redacted and encoded one entry at a time.
 
-So memory holds a stream once and its stored part once, whatever its entries expand to, and other threads run between
-two entries. Accepts more than is stored: ordinary entries are dropped first, from the middle outwards, then failures in
-the same way; the 50 oldest and the 50 newest entries last. An entry that exceeds the limit alone is always dropped.
+So memory holds a stream once and its stored part once, whatever its entries expand to (a long stream is compressed
+before its entries are read), and other threads run between two entries. Accepts more than is stored: ordinary entries
+are dropped first, from the middle outwards, then failures in the same way; the 50 oldest and the 50 newest entries
+last. An entry that exceeds the limit alone is always dropped.
 """
 
 import re
@@ -13,6 +14,7 @@ from typing import Any
 import msgspec
 
 from ticketbox.domain.captures.capture import Level, OmittedReason, Stream
+from ticketbox.domain.captures.intake.compressed_entries import CompressedEntries
 from ticketbox.domain.captures.intake.entry_sequence import (
     DECODERS,
     KINDS,
@@ -28,6 +30,7 @@ from ticketbox.domain.core.problems import FieldError, InvalidField, InvalidRequ
 
 MAX_INFLATED = 24 * MIB
 MAX_READ = 50_000
+LONG = 8 * MIB  # of longer streams, entries wait compressed
 MAX_QUOTES = 1_500_000
 EDGE_ENTRIES = 50
 # An entry has at most 100 arguments, 400 headers or 200 frames; without this limit its strings would be built first.
@@ -54,18 +57,25 @@ def read_stream(
     become U+FFFD. Raises PayloadTooLarge above 24 MiB inflated, 50,000 entries or 750,000 strings, and InvalidRequest
     for anything else that isn't a valid stream.
     """
-    raws, failures = _split_stream(stream, body)
+    sent, failures = _split_stream(stream, body)
     entries: EntrySequence[Any] = EntrySequence(KINDS[stream], allowance=allowance)
+    decode = DECODERS[KINDS[stream]].decode
+    largest = max(max_bytes, MAX_BYTES)
     kept: dict[int, EncodedEntry[Any]] = {}
     size = 1
     for index in _order_by_worth(failures):
         if len(kept) == max_entries:
             break
-        sent = bytes(raws[index])
-        check_time(len(sent))
-        if len(sent) > max(max_bytes, MAX_BYTES):
+        raw = bytes(sent[index])
+        check_time(len(raw))
+        if len(raw) > largest:
             continue
-        entry = _decode_entry(stream, index, sent)
+        if len(raw) > MAX_ENTRY_QUOTES and _count_quotes(raw) > MAX_ENTRY_QUOTES:
+            raise InvalidField(f"{stream}[{index}]", "too many strings in one entry")
+        try:
+            entry = decode(raw)
+        except (ValueError, RecursionError) as error:  # a msgspec.ValidationError is a ValueError
+            raise _build_decoding_error(stream, f"{stream}[{index}]", error) from None
         prepare(entry)
         encoded = _ENCODER.encode(entry)
         if len(encoded) + 1 > max_bytes:
@@ -75,22 +85,10 @@ def read_stream(
         size += len(encoded) + 1
         kept[index] = entries.hold(encoded, entry)
     entries.extend(kept[index] for index in sorted(kept))
-    return entries, len(raws) - len(kept)
+    return entries, len(sent) - len(kept)
 
 
-def _decode_entry(stream: Stream, index: int, sent: bytes) -> Any:
-    """Decode an entry. Raises InvalidRequest."""
-    if len(sent) > MAX_ENTRY_QUOTES and _count_quotes(sent) > MAX_ENTRY_QUOTES:
-        raise InvalidField(f"{stream}[{index}]", "too many strings in one entry")
-    try:
-        return DECODERS[KINDS[stream]].decode(sent)
-    except msgspec.ValidationError as error:
-        raise _build_shape_error(f"{stream}[{index}]", str(error)) from None
-    except (ValueError, RecursionError) as error:
-        raise _build_syntax_error(stream, error) from None
-
-
-def _split_stream(stream: Stream, body: bytes) -> tuple[list[msgspec.Raw], list[bool]]:
+def _split_stream(stream: Stream, body: bytes) -> tuple[list[msgspec.Raw] | CompressedEntries, list[bool]]:
     """Split a stream into its entries, still encoded, and say which of them are failures."""
     plain = _decompress(stream, body) if body.startswith(MAGIC) else body
     if len(plain) > MAX_INFLATED or (plain.count(b'"') > MAX_QUOTES and _count_quotes(plain) > MAX_QUOTES):
@@ -98,11 +96,10 @@ def _split_stream(stream: Stream, body: bytes) -> tuple[list[msgspec.Raw], list[
     try:
         plain = repair_json(plain)
         failures = find_failures(stream, plain)
-        return split_array(plain), failures
-    except msgspec.ValidationError as error:
-        raise _build_shape_error(stream, str(error)) from None
+        raws = split_array(plain)
     except (ValueError, RecursionError) as error:
-        raise _build_syntax_error(stream, error) from None
+        raise _build_decoding_error(stream, str(stream), error) from None
+    return CompressedEntries(raws) if len(plain) > LONG else raws, failures
 
 
 def _count_quotes(text: bytes | bytearray) -> int:
@@ -226,6 +223,12 @@ def _build_size_error(stream: Stream) -> PayloadTooLarge:
         f"{stream}: a stream may have {MAX_INFLATED // MIB} MiB uncompressed, {MAX_READ:,} entries "
         f"and {MAX_QUOTES // 2:,} strings"
     )
+
+
+def _build_decoding_error(stream: Stream, place: str, error: Exception) -> InvalidRequest:
+    if isinstance(error, msgspec.ValidationError):
+        return _build_shape_error(place, str(error))
+    return _build_syntax_error(stream, error)
 
 
 def _build_syntax_error(stream: Stream, error: Exception) -> InvalidField:

@@ -95,7 +95,6 @@ def process_streams(args: SentCapture, policy: CapturePolicy, seconds: float) ->
         prepare_frames(entry.frames)
         redactor.redact_errors((entry,))
 
-    console, console_dropped = read_stream(Stream.CONSOLE, args.console, prepare_line, limit.check, allowance=allowance)
     network, network_dropped = read_stream(
         Stream.NETWORK, args.network, prepare_request, limit.check, allowance=allowance
     )
@@ -106,6 +105,8 @@ def process_streams(args: SentCapture, policy: CapturePolicy, seconds: float) ->
     actions, actions_dropped = read_stream(
         Stream.ACTIONS, sent_actions, lambda entry: redactor.redact_actions((entry,)), limit.check, allowance=allowance
     )
+    # after the others, whose failures are all read again and so use the allowance first
+    console, console_dropped = read_stream(Stream.CONSOLE, args.console, prepare_line, limit.check, allowance=allowance)
     page = _remove_control_characters(args.page)
     redactor.redact_page(page)
     redactor.redact_environment(args.environment)
