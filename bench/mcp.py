@@ -1,16 +1,18 @@
 """MCP calls, compared with the SDK's server: `uv run --group dev python -m bench.mcp --tickets 1000`.
 
-Each round sends get_ticket (without a picture) and tools/list, in both protocol generations, to ticketbox and to the
-SDK's own application, which has one tool that does nothing; and get_ticket over REST. Ratios are to the SDK's server in
-the same round and generation; its list has one tool, ours has all of them.
+Each round sends get_ticket (without a picture) and tools/list, in both protocol generations, to ticketbox, to the SDK's
+own server as `MCPServer.run` serves it, and to the SDK's bare application; and get_ticket over REST. Both of the SDK
+have one tool that does nothing. The bare application is the low-level server without the tool manager and the access
+log, on uvloop: the least that the SDK can cost. Ratios are to it in the same round and generation.
 """
 
 import argparse
-import asyncio
 import contextlib
 import json
+import os
+import socket
 import statistics
-from collections.abc import Generator
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,7 +23,8 @@ from bench.reads import Round, run_round
 from bench.seed import SeededFile, seed
 
 NEWEST, OLDER = "2026-07-28", "2025-11-25"
-SDK = "SDK, one empty tool"
+SDK = "SDK's server"
+BARE = "SDK's bare application"
 EMPTY: list[tuple[str, dict[str, Any]]] = [("empty", {})]
 HEAD = ("request", "generation", "clients", "server", "requests/s", "p50 ms", "p99 ms", "CPU µs", "ratio", "of CPU")
 
@@ -59,18 +62,20 @@ def calls(server: Server, generation: str, tools: list[tuple[str, dict[str, Any]
     ]
 
 
-def contenders(request: str, generation: str, ours: Server, theirs: Server, seeded: SeededFile) -> list[Contender]:
+def contenders(request: str, generation: str, servers: Mapping[str, Server], seeded: SeededFile) -> list[Contender]:
     """Return the servers to compare and what to send to them."""
-    token = seeded.token
+    token, ours = seeded.token, servers["ticketbox"]
     if request == "tools/list":
         return [
-            Contender("ticketbox", ours, [message(ours, generation, request, {}, token)]),
-            Contender(SDK, theirs, [message(theirs, generation, request, {}, token)]),
+            Contender(name, server, [message(server, generation, request, {}, token)])
+            for name, server in servers.items()
         ]
     tickets = [("get_ticket", {"ticket_id": ticket}) for ticket in seeded.tickets]
     return [
-        Contender("ticketbox", ours, calls(ours, generation, tickets, token)),
-        Contender(SDK, theirs, calls(theirs, generation, EMPTY, token)),
+        *(
+            Contender(name, server, calls(server, generation, tickets if server is ours else EMPTY, token))
+            for name, server in servers.items()
+        ),
         Contender(
             "ticketbox, REST", ours, [get(f"/api/v1/tickets/{each}", ours.host, token) for each in seeded.tickets]
         ),
@@ -87,7 +92,7 @@ def compare(
     for _ in range(options.rounds):
         for contender in contenders:
             results[contender.name].append(run_round(contender.server, contender.requests, clients, options.seconds))
-    base = results[SDK]
+    base = results[BARE]
     return [
         [
             request, generation, clients, name,
@@ -102,15 +107,25 @@ def compare(
     ]  # fmt: skip
 
 
-@contextlib.contextmanager
-def launch_sdk() -> Generator[Server]:
-    """Run the SDK's application with one tool that does nothing."""
-    with launch(["-m", "bench.mcp", "--serve-empty"], ROOT) as server:
-        yield server
+def serve_as_documented() -> None:
+    """Serve a tool that does nothing with the SDK's server: stateless and with JSON, as its guide advises."""
+    from mcp.server import MCPServer
+
+    server = MCPServer("empty")
+
+    @server.tool()
+    def empty() -> None:
+        """Nothing."""
+
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    print(f"the SDK at http://127.0.0.1:{port}")
+    os.dup2(2, 1)  # nobody reads its log
+    server.run("streamable-http", port=port, stateless_http=True, json_response=True)
 
 
-async def serve_empty() -> None:
-    """Serve that application as the SDK does, without an access log."""
+async def serve_bare() -> None:
+    """Serve a tool that does nothing with the SDK's low-level server, without an access log."""
     import mcp_types as types
     import uvicorn
     from mcp.server.lowlevel import Server as Protocol
@@ -141,29 +156,38 @@ async def serve_empty() -> None:
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("--serve-empty", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--serve", choices=[SDK, BARE], help=argparse.SUPPRESS)
     parser.add_argument("--tickets", type=int, default=1_000)
     parser.add_argument("--folder", type=Path, default=Path("/tmp/ticketbox-bench"))
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=2.0)
     parser.add_argument("--clients", type=int, nargs="+", default=[1, 16])
     options = parser.parse_args()
-    if options.serve_empty:
+    if options.serve == SDK:
+        serve_as_documented()
+    elif options.serve == BARE:
         import uvloop
 
-        uvloop.install()
-        asyncio.run(serve_empty())
-        return
+        uvloop.run(serve_bare())
+    else:
+        compare_servers(options)
+
+
+def compare_servers(options: argparse.Namespace) -> None:
+    """Measure every request and print a table."""
     seeded = seed(options.folder / f"{options.tickets}.db", options.tickets)
     print(
         describe_machine(), f"{options.tickets:,} tickets, {options.rounds} rounds of {options.seconds} s\n", sep="\n"
     )
     rows: list[list[object]] = []
-    with launch_ticketbox(seeded.db) as ours, launch_sdk() as theirs:
+    with contextlib.ExitStack() as stack:
+        servers = {"ticketbox": stack.enter_context(launch_ticketbox(seeded.db))}
+        for name in (SDK, BARE):
+            servers[name] = stack.enter_context(launch(["-m", "bench.mcp", "--serve", name], ROOT))
         for request in ("tools/call get_ticket", "tools/list"):
             for generation in (NEWEST, OLDER):
                 for clients in options.clients:
-                    compared = contenders(request, generation, ours, theirs, seeded)
+                    compared = contenders(request, generation, servers, seeded)
                     rows += compare(request, generation, clients, compared, options)
     print(format_table(HEAD, rows))
 
