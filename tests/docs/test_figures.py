@@ -166,7 +166,7 @@ def test_limits_page_matches_the_code() -> None:
         "a sent stream": f"{sent_streams.MAX_INFLATED // MIB} MiB inflated, {sent_streams.MAX_READ:,} entries and "
         f"{sent_streams.MAX_QUOTES // 2:,} strings",
         "a replay": f"{replay.MAX_SENT // MIB} MB as sent, {replay.MAX_INFLATED // MIB} MiB inflated, "
-        f"{replay.MAX_EVENTS:,} events; a larger one is left out",
+        f"{replay.MAX_EVENTS:,} events, {replay.MAX_OBJECTS:,} JSON objects in one event; a larger one is left out",
         "a key frame": f"{key_frames.MAX_BYTES // 1000} kB, {key_frames.MAX_SIDE:,} pixels a side; "
         f"{key_frames.MAX_FRAMES} in a capture",
         "strings in one entry": f"{sent_streams.MAX_ENTRY_QUOTES // 2:,}",

@@ -10,10 +10,11 @@ import pytest
 from bench.machine import group_memory_mb, list_children
 from tests.support.seed import capture_parts
 from tests.support.server import Box, World, copy_initialized_file, eventually, ok
+from ticketbox.domain.captures.replay.replay import MAX_OBJECTS
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/smaps_rollup").exists(), reason="reads /proc")
 
-MORE = 64  # 46 to 51 were seen; the worker process takes 11 before it does anything
+MORE = 64  # 49 to 54 were seen; the worker process takes 11 before it does anything
 LEFT = 16  # caches that the first captures fill
 
 
@@ -47,11 +48,23 @@ def build_long_lines() -> dict[str, bytes]:
     return {"console": gzip.compress(b"[%s]" % b",".join(lines))}
 
 
+def build_replay() -> dict[str, bytes]:
+    """A page of as many elements as a replay may have, each with two attributes."""
+    element = b'{"type":2,"id":%d,"tagName":"a","attributes":{"class":"abc","id":"bcd"},"childNodes":[]}'
+    body = b",".join([element % number for number in range(2, MAX_OBJECTS // 2 - 5)])
+    events = b",".join([
+        b'{"type":4,"timestamp":1,"data":{"href":"https://h/","width":10,"height":10}}',
+        b'{"type":2,"timestamp":2,"data":{"node":{"type":0,"id":1,"childNodes":[%s]}}}' % body,
+        b'{"type":3,"timestamp":3,"data":{"source":3,"id":1,"x":0,"y":0}}',
+    ])  # fmt: skip
+    return {"replay": gzip.compress(b"[%s]" % events)}
+
+
 @pytest.mark.long
 def test_captures_that_expand_use_little_memory_and_return_it(box: Box) -> None:
     world = World(box)
-    sent = [build_streams(), build_long_lines()]
-    assert max(sum(map(len, parts.values())) for parts in sent) < 230_000
+    sent = [build_streams(), build_long_lines(), build_replay(), build_long_lines() | build_replay()]
+    assert max(sum(map(len, parts.values())) for parts in sent) < 330_000
     clients = [world.owner.client("tickets:write") for _ in range(2)]
     for client in clients:
         client.timeout = 600
@@ -66,7 +79,7 @@ def test_captures_that_expand_use_little_memory_and_return_it(box: Box) -> None:
     ok(clients[0].post(f"{box.url}/mcp", json=listing, headers=mcp))  # loads the SDK
     rest = group_memory_mb(box.process.pid)
     with ThreadPoolExecutor(2) as pool:
-        uploads = [pool.submit(upload, *each) for each in zip([*sent, *reversed(sent)], range(2, 6), strict=True)]
+        uploads = [pool.submit(upload, *each) for each in zip([*sent, *reversed(sent)], range(2, 10), strict=True)]
         peak = rest
         while not all(each.done() for each in uploads):
             peak = max(peak, group_memory_mb(box.process.pid))

@@ -272,7 +272,10 @@ DEEP[1]["data"]["node"] = "DEEP"
     (gzip.compress(json.dumps([*begin(), *[mutate(texts=[{"id": 1, "value": ""}] * 100)] * 10_000]).encode()), "limit"),
     (gzip.compress(b"[" + b" " * replay.MAX_INFLATED + b"]"), "limit"),
     (b"[" + b" " * replay.MAX_SENT + b"]", "limit"),
-    (gzip.compress(b"[" + b"[]," * replay.MAX_BRACKETS + b"[]]"), "limit"),
+    (gzip.compress(b"[" + b"1," * replay.MAX_COMMAS + b"1,1]"), "limit"),
+    (gzip.compress(b"[" + b'"",' * (replay.MAX_QUOTES // 2) + b'""]'), "limit"),
+    (gzip.compress(json.dumps(begin(text(""))).replace("{", "{" + '"a":[{},{}],' * 40_000, 1).encode()), "limit"),
+    (gzip.compress(json.dumps([*begin(), mutate(removes=[[]] * replay.MAX_OBJECTS)]).encode()), "limit"),
     (json.dumps([*begin(), *[{"type": 0, "timestamp": START, "data": 0}] * replay.MAX_EVENTS]).encode(), "limit"),
 ])  # fmt: skip
 def test_unusable_replay_is_left_out_with_the_reason(sent: bytes, reason: str) -> None:

@@ -1,7 +1,7 @@
 """Copies of a replay's events: what the player supports of rrweb 2, and nothing else of what was sent."""
 
-from collections.abc import Callable, Sequence
-from typing import Any, cast
+from collections.abc import Iterator, Sequence
+from typing import Any, TypeVar, cast
 
 import msgspec
 
@@ -10,26 +10,14 @@ from ticketbox.domain.captures.replay.nodes import Json, NodeCopier, mask_text
 FULL_SNAPSHOT, INCREMENT, META = 2, 3, 4
 MAX_SIDE = 20_000
 
+T = TypeVar("T")
+
 
 class EventCopier:
     """Copies the events of one replay. Raises KeyError, TypeError, ValueError or AttributeError for an invalid one."""
 
     def __init__(self, nodes: NodeCopier) -> None:
         self._nodes = nodes
-        self._increments: dict[int, Callable[[Json], Json | None]] = {
-            0: self._copy_mutation,
-            1: _copy_moves,
-            2: lambda data: _copy_figures(data, ("type", "id", "x", "y", "pointerType")),
-            3: lambda data: _copy_figures(data, ("id", "x", "y")),
-            4: _copy_size,
-            5: _copy_input,
-            6: _copy_moves,
-            8: self._copy_rules,
-            12: _copy_moves,
-            13: self._copy_declaration,
-            14: _copy_selection,
-            15: self._copy_adopted_sheets,
-        }
 
     def copy_event(self, event: Json) -> Json | None:
         """Copy an event without its time; None for a kind that isn't replayed."""
@@ -40,26 +28,52 @@ class EventCopier:
             copy: Json | None = {"node": self._nodes.copy_tree(data["node"]), "initialOffset": offset}
         elif kind == META:
             copy = {"href": self._nodes.copy_text(data["href"]), **_copy_size(data)}
-        elif kind == INCREMENT and (build := self._increments.get(data["source"])):
-            copy = build(data)
+        elif kind == INCREMENT:
+            copy = self._copy_increment(data["source"], data)
             if copy is not None:
                 copy["source"] = data["source"]
         else:
             return None
         return None if copy is None else {"type": kind, "data": copy}
 
+    def _copy_increment(self, source: int, data: Json) -> Json | None:
+        """Copy what changed; None if nothing did, or for a source that isn't replayed."""
+        match source:
+            case 0:
+                return self._copy_mutation(data)
+            case 1 | 6 | 12:
+                return _copy_moves(data)
+            case 2:
+                return _copy_figures(data, ("type", "id", "x", "y", "pointerType"))
+            case 3:
+                return _copy_figures(data, ("id", "x", "y"))
+            case 4:
+                return _copy_size(data)
+            case 5:
+                return _copy_input(data)
+            case 8:
+                return self._copy_rules(data)
+            case 13:
+                return self._copy_declaration(data)
+            case 14:
+                return _copy_selection(data)
+            case 15:
+                return self._copy_adopted_sheets(data)
+            case _:
+                return None
+
     def _copy_mutation(self, data: Json) -> Json:
-        adds = [self._copy_addition(each) for each in data["adds"]]
+        adds = [self._copy_addition(each) for each in take(data["adds"])]
         copy: Json = {
             "texts": [
                 {"id": each["id"], "value": self._nodes.copy_text_of(each["id"], each["value"] or "")}
-                for each in data["texts"]
+                for each in take(data["texts"])
             ],
             "attributes": [
                 {"id": each["id"], "attributes": self._nodes.copy_changes(each["id"], each["attributes"])}
-                for each in data["attributes"]
+                for each in take(data["attributes"])
             ],
-            "removes": [_copy_figures(each, ("parentId", "id", "isShadow")) for each in data["removes"]],
+            "removes": [_copy_figures(each, ("parentId", "id", "isShadow")) for each in take(data["removes"])],
             "adds": adds,
         }
         return copy | ({"isAttachIframe": True} if data.get("isAttachIframe") is True else {})
@@ -71,9 +85,9 @@ class EventCopier:
     def _copy_rules(self, data: Json) -> Json:
         copy = _copy_figures(data, ("id", "styleId"))
         if data.get("adds") is not None:
-            copy["adds"] = [self._copy_rule(each) for each in data["adds"]]
+            copy["adds"] = [self._copy_rule(each) for each in take(data["adds"])]
         if data.get("removes") is not None:
-            copy["removes"] = [_copy_place(each) for each in data["removes"]]
+            copy["removes"] = [_copy_place(each) for each in take(data["removes"])]
         for name in ("replace", "replaceSync"):
             if isinstance(data.get(name), str):
                 copy[name] = self._nodes.copy_css(data[name])
@@ -97,11 +111,18 @@ class EventCopier:
     def _copy_adopted_sheets(self, data: Json) -> Json:
         copy: Json = {**_copy_figures(data, ("id",)), "styleIds": _keep_figures(data["styleIds"])}
         if data.get("styles") is not None:
-            copy["styles"] = [
-                {**_copy_figures(sheet, ("styleId",)), "rules": [self._copy_rule(rule) for rule in sheet["rules"]]}
-                for sheet in data["styles"]
-            ]
+            copy["styles"] = [self._copy_sheet(sheet) for sheet in take(data["styles"])]
         return copy
+
+    def _copy_sheet(self, sheet: Json) -> Json:
+        return {**_copy_figures(sheet, ("styleId",)), "rules": [self._copy_rule(each) for each in take(sheet["rules"])]}
+
+
+def take(items: list[T]) -> Iterator[T]:
+    """Yield the items of a list while it is emptied, so that memory doesn't hold them and their copies."""
+    items.reverse()
+    while items:
+        yield items.pop()
 
 
 def _copy_figures(data: Json, names: Sequence[str]) -> Json:
@@ -133,7 +154,7 @@ def _copy_size(data: Json) -> Json:
 
 
 def _copy_moves(data: Json) -> Json | None:
-    positions = [_copy_figures(each, ("x", "y", "id", "timeOffset")) for each in data["positions"]]
+    positions = [_copy_figures(each, ("x", "y", "id", "timeOffset")) for each in take(data["positions"])]
     return {"positions": positions} if positions else None
 
 
@@ -144,4 +165,4 @@ def _copy_input(data: Json) -> Json:
 
 def _copy_selection(data: Json) -> Json:
     names = ("start", "startOffset", "end", "endOffset")
-    return {"ranges": [_copy_figures(each, names) for each in data["ranges"]]}
+    return {"ranges": [_copy_figures(each, names) for each in take(data["ranges"])]}

@@ -6,6 +6,7 @@ that doesn't depend on them. The shapes are those of rrweb 2.
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any, cast
 
 from ticketbox.domain.captures.intake.processor_time import ProcessorTime
@@ -21,6 +22,8 @@ MAX_MASK = 10
 PLACEHOLDER = "noscript"  # the player hides it, and later changes still find the node
 
 _NO_LIMIT = 1 << 30
+_NO_TAGS: frozenset[str] = frozenset()
+_TAGS_OF_TEXTS = frozenset(("style", "textarea", PLACEHOLDER))
 _TAG = re.compile(r"[A-Za-z][A-Za-z0-9._:-]*")
 _ATTRIBUTE = re.compile(r"[A-Za-z_:][A-Za-z0-9_:.-]*")
 _FRAGMENT = re.compile(r"#[^\s\"'<>]*")
@@ -58,7 +61,7 @@ class NodeCopier:
     def __init__(self, redactor: Redactor, limit: ProcessorTime) -> None:
         self._redactor = redactor
         self._limit = limit
-        self._tags: dict[int, set[str]] = {}
+        self._tags: dict[int, frozenset[str]] = {}
 
     def forget(self) -> None:
         """Forget all elements: a full snapshot begins with new ones."""
@@ -74,23 +77,31 @@ class NodeCopier:
         return remove_loads(self.copy_text(css))
 
     def copy_tree(self, root: Json, parent: int | None = None) -> Json:
-        """Copy a node and everything in it; `parent` is the id of the element that it is added to."""
+        """Copy a node and everything in it; `parent` is the id of the element that it is added to.
+
+        The children are taken out of their lists, so that memory doesn't hold the whole tree twice.
+        """
         copies: list[Json] = []
-        waiting: list[tuple[Json, int | None, list[Json]]] = [(root, parent, copies)]
+        waiting: list[tuple[list[Json], int | None, list[Json]]] = [([root], parent, copies)]
         while waiting:
-            node, above, siblings = waiting.pop()
-            copy, children = self._copy_node(node, above)
+            nodes, above, siblings = waiting[-1]
+            if not nodes:
+                waiting.pop()
+                continue
+            copy, children = self._copy_node(nodes.pop(), above)
             siblings.append(copy)
-            waiting += [(child, copy["id"], copy["childNodes"]) for child in reversed(children)]
+            if children:
+                children.reverse()
+                waiting.append((children, copy["id"], copy["childNodes"]))
         return copies[0]
 
     def copy_text_of(self, node: int, text: str) -> str:
         """Copy the new text of a text node."""
-        return self._copy_text_inside(self._tags.get(node, set()), text)
+        return self._copy_text_inside(self._tags.get(node, _NO_TAGS), text)
 
     def copy_changes(self, node: int, attributes: Json) -> Json:
         """Copy the changed attributes of an element; null removes one, and `style` may be an object."""
-        tags = self._tags.get(node, set())
+        tags = self._tags.get(node, _NO_TAGS)
         if PLACEHOLDER in tags:
             return {}
         copy = self._copy_attributes(next(iter(tags), ""), attributes, is_known=False)
@@ -116,7 +127,7 @@ class NodeCopier:
                 copy["compatMode"] = "BackCompat"
         elif kind == TEXT:
             children = []
-            self._fill_text(copy, node, self._tags.get(parent, set()) if parent is not None else set())
+            self._fill_text(copy, node, self._tags.get(parent, _NO_TAGS) if parent is not None else _NO_TAGS)
         elif kind == DOCUMENT_TYPE:
             return copy | {"name": "html", "publicId": "", "systemId": ""}, []
         elif kind in (CDATA, COMMENT):
@@ -125,14 +136,20 @@ class NodeCopier:
             raise ValueError("unknown kind of node")
         return copy, children
 
-    def _fill_text(self, copy: Json, node: Json, above: set[str]) -> None:
+    def _fill_text(self, copy: Json, node: Json, above: frozenset[str]) -> None:
         if node.get("isStyle") is True:
             above = above | {"style"}
             copy["isStyle"] = True
         copy["textContent"] = self._copy_text_inside(above, node["textContent"])
-        self._tags.setdefault(copy["id"], set()).update(above & {"style", "textarea", PLACEHOLDER})
+        for tag in above & _TAGS_OF_TEXTS:
+            self._remember_tag(copy["id"], tag)
 
-    def _copy_text_inside(self, above: set[str], text: str) -> str:
+    def _remember_tag(self, node: int, tag: str) -> None:
+        """Remember the tag of an element, or of the element that a text is in; an id may come with several."""
+        known = self._tags.get(node)
+        self._tags[node] = _build_tag_set(tag) if known is None else known | {tag}
+
+    def _copy_text_inside(self, above: frozenset[str], text: str) -> str:
         if PLACEHOLDER in above:
             return ""
         if "textarea" in above:
@@ -157,7 +174,7 @@ class NodeCopier:
         copy["tagName"] = tag if _TAG.fullmatch(tag) else "span"
         copy["attributes"] = self._copy_attributes(lower, attributes, is_known=True)
         copy["childNodes"] = []
-        self._tags.setdefault(copy["id"], set()).add(lower)
+        self._remember_tag(copy["id"], lower)
         return children
 
     def _copy_attributes(self, tag: str, attributes: Json, *, is_known: bool) -> Json:
@@ -209,6 +226,12 @@ class NodeCopier:
             elif isinstance(value, list):
                 text, *priority = cast(list[str], value)
                 yield name, [self.copy_css(text), "important" if priority == ["important"] else ""]
+
+
+@lru_cache(1_000)
+def _build_tag_set(tag: str) -> frozenset[str]:
+    """Return the set of one tag, the same for all of its elements."""
+    return frozenset((tag,))
 
 
 def _is_style_sheet(attributes: Json) -> bool:

@@ -14,17 +14,18 @@ from ticketbox.domain.captures.intake.inflation import MAGIC, InflatedTooLarge, 
 from ticketbox.domain.captures.intake.json_repair import repair_json
 from ticketbox.domain.captures.intake.processor_time import ProcessorTime
 from ticketbox.domain.captures.redaction.redactor import Redactor
-from ticketbox.domain.captures.replay.events import FULL_SNAPSHOT, META, EventCopier
+from ticketbox.domain.captures.replay.events import FULL_SNAPSHOT, META, EventCopier, take
 from ticketbox.domain.captures.replay.nodes import NodeCopier
 from ticketbox.domain.core.problems import PayloadTooLarge
 
 MIB = 1 << 20
 MAX_SENT = 2 * MIB
-MAX_INFLATED = 8 * MIB
+MAX_INFLATED = 6 * MIB  # a recording has 4,000,000 characters, most of one byte
 MAX_EVENTS = 50_000
-# What an event is decoded into takes memory for each of its objects, lists and texts.
-MAX_BRACKETS = 400_000
-MAX_QUOTES = 4_000_000
+# Decoded, an event takes memory for each object, list, text and number: without limits 30 times as much as it does.
+MAX_QUOTES = 1_000_000
+MAX_COMMAS = 600_000
+MAX_OBJECTS = 60_000  # and as many lists, in one event: what 4,000,000 characters of ordinary elements have
 
 
 class _Mark(msgspec.Struct):
@@ -96,11 +97,13 @@ def _read_events(
 
     Raises _Unusable and PayloadTooLarge.
     """
-    raws = _split_events(body)
-    dropped, start, events = _choose_events(raws, seconds)
+    dropped, start, events = _choose_events(_split_events(body), seconds)
+    span = ReplaySpan(max(start, events[0][0].timestamp), events[-1][0].timestamp)
     copies: list[bytes] = []
-    for mark, event in events:
+    for mark, event in take(events):
         limit.check(len(event))
+        if event.count(b"{") > MAX_OBJECTS or event.count(b"[") > MAX_OBJECTS:
+            raise _Unusable(HealthReason.LIMIT)
         try:
             copy = copier.copy_event(msgspec.json.decode(event))
         except RecursionError:
@@ -115,8 +118,7 @@ def _read_events(
             copies.append(msgspec.json.encode(copy | {"timestamp": max(start, mark.timestamp)}))
     if len(copies) < 2:
         raise _Unusable(HealthReason.ERROR)
-    span = ReplaySpan(max(start, events[0][0].timestamp), events[-1][0].timestamp)
-    return b"[" + b",".join(copies) + b"]", len(copies), dropped, span
+    return b"[%s]" % b",".join(copies), len(copies), dropped, span
 
 
 def _split_events(body: bytes) -> list[msgspec.Raw]:
@@ -124,7 +126,7 @@ def _split_events(body: bytes) -> list[msgspec.Raw]:
         raise _Unusable(HealthReason.LIMIT)
     try:
         plain = inflate(body, MAX_INFLATED) if body.startswith(MAGIC) else body
-        if plain.count(b"{") + plain.count(b"[") > MAX_BRACKETS or plain.count(b'"') > MAX_QUOTES:
+        if plain.count(b",") > MAX_COMMAS or plain.count(b'"') > MAX_QUOTES:
             raise _Unusable(HealthReason.LIMIT)
         raws = _array.decode(repair_json(plain))
     except InflatedTooLarge:

@@ -3,9 +3,11 @@
 The worker process imports this, so it imports nothing of the store or the event loop, which take 8 MB.
 """
 
+from collections.abc import Callable
+from typing import Any
+
 import msgspec
 
-from ticketbox.domain.captures import streams
 from ticketbox.domain.captures.capture import (
     ConsoleEntry,
     ErrorEntry,
@@ -21,18 +23,20 @@ from ticketbox.domain.captures.capture import (
 from ticketbox.domain.captures.environment import Environment
 from ticketbox.domain.captures.fingerprints import Fingerprint, find_main_error, fingerprint_errors, fingerprint_page
 from ticketbox.domain.captures.health import get_stream_health
-from ticketbox.domain.captures.intake.entry_sequence import Allowance
+from ticketbox.domain.captures.intake.entry_sequence import Allowance, EntrySequence
 from ticketbox.domain.captures.intake.new_capture import NewCapture, pack_excerpt
 from ticketbox.domain.captures.intake.processor_time import ProcessorTime
 from ticketbox.domain.captures.intake.sent_streams import read_stream
 from ticketbox.domain.captures.redaction.body_shape import shape_bodies
 from ticketbox.domain.captures.redaction.redactor import Redactor
-from ticketbox.domain.captures.replay.replay import ReplaySpan, read_replay
+from ticketbox.domain.captures.replay.replay import Replay, ReplaySpan, read_replay
 from ticketbox.domain.captures.source_maps.frames import mark_as_from_page, remove_originals
+from ticketbox.domain.captures.streams import remove_bodies, shorten_bodies
 from ticketbox.domain.captures.summaries.search_text import collect_console_words, collect_error_words
 from ticketbox.domain.companies.records import Actions, Bodies, CapturePolicy, PageSourceMaps
 from ticketbox.domain.core.ids import Prefix, generate_id
-from ticketbox.domain.core.packed_content import pack_content, pack_pieces
+from ticketbox.domain.core.memory import return_free_memory
+from ticketbox.domain.core.packed_content import PackedContent, pack_content, pack_pieces
 from ticketbox.domain.core.unsafe_characters import remove_unsafe
 from ticketbox.domain.tickets.records import FrequentError, StreamCounts
 from ticketbox.operations.core.inputs import MAX_LABEL, MAX_MARKDOWN
@@ -72,20 +76,77 @@ class ProcessedCapture(msgspec.Struct, frozen=True):
     replay_span: ReplaySpan | None
 
 
+class PackedStreams(msgspec.Struct, frozen=True):
+    """A capture's streams, redacted and packed, and what is drawn from their entries."""
+
+    contents: dict[Stream, PackedContent]
+    counts: StreamCounts
+    dropped: dict[Stream, int]
+    excerpt: PackedContent
+    fingerprints: list[Fingerprint]
+    main_error: FrequentError | None
+    error_words: str
+    console_words: str
+
+
 def process_streams(args: SentCapture, policy: CapturePolicy, seconds: float) -> ProcessedCapture:
     """Redact, shorten and compress a capture. Raises InvalidRequest and PayloadTooLarge."""
     limit = ProcessorTime(seconds)
-    allowance = Allowance(MAX_DECODED)
     redactor = Redactor(policy.extra_redactions, limit.check)
+    public_id = generate_id(Prefix.CAPTURE)
+    streams = _pack_streams(args, policy, public_id, redactor, limit)
+    page = _remove_control_characters(args.page)
+    redactor.redact_page(page)
+    redactor.redact_environment(args.environment)
+    title = redactor.redact_text(remove_unsafe(args.title or "", " ").strip() or page.title.strip() or page.url)
+    description = redactor.redact_text(args.description, MAX_MARKDOWN)
+    labels = [redactor.redact_text(label, MAX_LABEL) for label in args.labels]
+    # last, because it takes what is left of the processor's time, and of the memory
+    return_free_memory()
+    replay = read_replay(args.replay, policy.replay, args.health.replay, redactor, limit)
+    _complete_health(args.health, policy, streams, replay)
+    return ProcessedCapture(
+        capture=NewCapture(
+            public_id=public_id,
+            client_id=args.client_id,
+            captured_at=args.captured_at,
+            page=page,
+            environment=args.environment,
+            health=args.health,
+            redaction=args.redaction.add(redactor.counts),
+            streams=streams.contents,
+            replay=pack_content(replay.events, compress=True) if replay.events else None,
+            excerpt=streams.excerpt,
+            error_words=streams.error_words,
+            console_words=streams.console_words,
+        ),
+        title=" ".join(title.split())[:300] or "Untitled page",
+        description=description,
+        labels=labels,
+        counts=streams.counts,
+        fingerprints=[*streams.fingerprints, *filter(None, [fingerprint_page(page.url)])],
+        main_error=streams.main_error,
+        replay_span=replay.span,
+    )
+
+
+def _pack_streams(
+    args: SentCapture, policy: CapturePolicy, public_id: str, redactor: Redactor, limit: ProcessorTime
+) -> PackedStreams:
+    """Read, redact and pack the streams. Their entries are released on return."""
+    allowance = Allowance(MAX_DECODED)
+
+    def read(stream: Stream, body: bytes, prepare: Callable[[Any], None]) -> EntrySequence[Any]:
+        entries, dropped[stream] = read_stream(stream, body, prepare, limit.check, allowance=allowance)
+        return entries
 
     def prepare_request(entry: NetworkEntry) -> None:
         if policy.bodies is Bodies.OFF:
-            streams.remove_bodies(entry)
+            remove_bodies(entry)
         redactor.redact_network((entry,))
-        streams.shorten_bodies(entry)  # redaction can lengthen a text, so every cut comes after it
+        shorten_bodies(entry)  # redaction can lengthen a text, so every cut comes after it
 
-    has_originals = policy.page_source_maps is PageSourceMaps.ON
-    prepare_frames = mark_as_from_page if has_originals else remove_originals
+    prepare_frames = mark_as_from_page if policy.page_source_maps is PageSourceMaps.ON else remove_originals
 
     def prepare_line(entry: ConsoleEntry) -> None:
         prepare_frames(entry.frames)
@@ -95,76 +156,47 @@ def process_streams(args: SentCapture, policy: CapturePolicy, seconds: float) ->
         prepare_frames(entry.frames)
         redactor.redact_errors((entry,))
 
-    network, network_dropped = read_stream(
-        Stream.NETWORK, args.network, prepare_request, limit.check, allowance=allowance
-    )
+    dropped: dict[Stream, int] = {}
+    network: EntrySequence[NetworkEntry] = read(Stream.NETWORK, args.network, prepare_request)
     if policy.bodies is Bodies.SHAPE:
         shape_bodies(network, limit.check)
-    errors, errors_dropped = read_stream(Stream.ERRORS, args.errors, prepare_error, limit.check, allowance=allowance)
+    errors: EntrySequence[ErrorEntry] = read(Stream.ERRORS, args.errors, prepare_error)
     sent_actions = b"[]" if policy.actions is Actions.OFF else args.actions
-    actions, actions_dropped = read_stream(
-        Stream.ACTIONS, sent_actions, lambda entry: redactor.redact_actions((entry,)), limit.check, allowance=allowance
-    )
+    actions = read(Stream.ACTIONS, sent_actions, lambda entry: redactor.redact_actions((entry,)))
     # after the others, whose failures are all read again and so use the allowance first
-    console, console_dropped = read_stream(Stream.CONSOLE, args.console, prepare_line, limit.check, allowance=allowance)
-    page = _remove_control_characters(args.page)
-    redactor.redact_page(page)
-    redactor.redact_environment(args.environment)
-    health = args.health
-    dropped = {
-        Stream.CONSOLE: console_dropped,
-        Stream.NETWORK: network_dropped,
-        Stream.ERRORS: errors_dropped,
-        Stream.ACTIONS: actions_dropped,
-    }
+    console: EntrySequence[ConsoleEntry] = read(Stream.CONSOLE, args.console, prepare_line)
+    return PackedStreams(
+        contents={
+            stream: pack_pieces(entries.encode_pieces())
+            for stream, entries in zip(Stream, (console, network, errors, actions), strict=True)
+        },
+        counts=StreamCounts(
+            console=len(console),
+            network=len(network),
+            errors=len(errors),
+            failed_requests=sum(failed for _, failed in network.list_marks()),
+            actions=len(actions),
+        ),
+        dropped=dropped,
+        excerpt=pack_excerpt(console, network, errors, actions, public_id),
+        fingerprints=fingerprint_errors(errors),
+        main_error=find_main_error(errors),
+        error_words=collect_error_words(errors),
+        console_words=collect_console_words(console.iterate_failures()),
+    )
+
+
+def _complete_health(health: Health, policy: CapturePolicy, streams: PackedStreams, replay: Replay) -> None:
+    """Add to a capture's health what its project's policy and the limits left out."""
     if policy.actions is Actions.OFF and health.actions is not msgspec.UNSET:
         health.actions = StreamHealth(HealthStatus.DISABLED, HealthReason.POLICY)
-    elif actions and health.actions is msgspec.UNSET:
-        health.actions = StreamHealth(HealthStatus.OK, captured=len(actions), dropped=actions_dropped)
-    if not has_originals and health.source_maps is not msgspec.UNSET:
+    elif streams.counts.actions and health.actions is msgspec.UNSET:
+        health.actions = StreamHealth(HealthStatus.OK, captured=streams.counts.actions)
+    if policy.page_source_maps is PageSourceMaps.OFF and health.source_maps is not msgspec.UNSET:
         health.source_maps = StreamHealth(HealthStatus.DISABLED, HealthReason.POLICY)
-    for stream, count in dropped.items():
+    for stream, count in streams.dropped.items():
         get_stream_health(health, stream).dropped += count
-    public_id = generate_id(Prefix.CAPTURE)
-    counts = StreamCounts(
-        console=len(console),
-        network=len(network),
-        errors=len(errors),
-        failed_requests=sum(failed for _, failed in network.list_marks()),
-        actions=len(actions),
-    )
-    title = redactor.redact_text(remove_unsafe(args.title or "", " ").strip() or page.title.strip() or page.url)
-    description = redactor.redact_text(args.description, MAX_MARKDOWN)
-    labels = [redactor.redact_text(label, MAX_LABEL) for label in args.labels]
-    # last, because it takes what is left of the processor's time
-    replay = read_replay(args.replay, policy.replay, health.replay, redactor, limit)
     health.replay = replay.health
-    return ProcessedCapture(
-        capture=NewCapture(
-            public_id=public_id,
-            client_id=args.client_id,
-            captured_at=args.captured_at,
-            page=page,
-            environment=args.environment,
-            health=health,
-            redaction=args.redaction.add(redactor.counts),
-            streams={
-                stream: pack_pieces(entries.encode_pieces())
-                for stream, entries in zip(Stream, (console, network, errors, actions), strict=True)
-            },
-            replay=pack_content(replay.events, compress=True) if replay.events else None,
-            excerpt=pack_excerpt(console, network, errors, actions, public_id),
-            error_words=collect_error_words(errors),
-            console_words=collect_console_words(console.iterate_failures()),
-        ),
-        title=" ".join(title.split())[:300] or "Untitled page",
-        description=description,
-        labels=labels,
-        counts=counts,
-        fingerprints=[*fingerprint_errors(errors), *filter(None, [fingerprint_page(page.url)])],
-        main_error=find_main_error(errors),
-        replay_span=replay.span,
-    )
 
 
 def _remove_control_characters(page: Page) -> Page:
