@@ -1,4 +1,5 @@
 import type { Verdict, Verification } from '../../../../generated/api';
+import { shortenCommit } from '../git/commits';
 
 type Tone = 'error' | 'ok' | 'warn';
 
@@ -37,11 +38,6 @@ export function writeCommand(key: string, { base_url }: Pick<Verification, 'base
   const isPlain = /^[\w@%+=:,./-]+$/.test(base_url);
   const address = isPlain ? base_url : `'${base_url.replaceAll("'", '%27')}'`;
   return `ticketbox verify ${key} --base-url ${address}`;
-}
-
-/** Shorten a commit's hash, as git does. */
-export function shortenCommit(commit: string): string {
-  return commit.slice(0, 7);
 }
 
 /** Describe a verification as the rest of a sentence that begins with a name. */

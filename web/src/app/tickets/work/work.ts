@@ -1,5 +1,5 @@
 import type { PlanItem, Usage, WorkLink, WorkQuestion, WorkRepository } from '../../../../generated/api';
-import { shortenCommit } from '../verifications/verifications';
+import { shortenCommit } from '../git/commits';
 import { isAgent, type Session } from './workers';
 
 export { findSession, isAgent, nameWorker, type Session } from './workers';
@@ -161,7 +161,7 @@ export function nameLink(link: WorkLink): string {
     case 'pull_request':
       return /^\d+$/.test(last) ? `#${last}` : last || link.url;
     case 'commit':
-      return /^[0-9a-f]{7,64}$/i.test(last) ? last.slice(0, 7) : last || link.url;
+      return /^[0-9a-f]{7,64}$/i.test(last) ? shortenCommit(last) : last || link.url;
     case 'branch': {
       // GitHub: /owner/name/tree/BRANCH; GitLab: /owner/name/-/tree/BRANCH; Gitea: /owner/name/src/branch/BRANCH
       const marker = parts.findIndex(
