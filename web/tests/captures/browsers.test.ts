@@ -36,6 +36,16 @@ test.each([
   expect(nameSystem(userAgent, 'Linux x86_64')).toBe(system);
 });
 
+test.each([
+  ['Mozilla/5.0 (X11; Linux) NetSurf/3.11', 'NetSurf 3'],
+  [`Mozilla/5.0 (X11; Linux x86_64) ${WEBKIT} Version/26 Mobile/15 Ladybird/1.0`, 'Ladybird 1'],
+  ['Lynx/2.9.2 libwww-FM/2.14', 'Lynx 2'],
+  ['Mozilla/5.0 (compatible)', 'Unknown browser'],
+  ['x'.repeat(200), 'Unknown browser'],
+])('%s, of a browser that is not known, is short', (userAgent, browser) => {
+  expect(nameBrowser(userAgent)).toBe(browser);
+});
+
 test('a text that is no user agent stays as it is', () => {
   expect(nameBrowser('Chrome 131')).toBe('Chrome 131');
   expect(nameSystem('Chrome 131', 'Win32')).toBe('Windows');
