@@ -31,8 +31,11 @@ def test_line_of_the_error_is_tinted_and_its_callers_are_shown_on_request(chromi
         caller = details.get_by_role("group", name="Lines around src/cart.ts:1:3")
         await expect(caller).to_have_count(0)
         await details.get_by_role("button", name="Show 1 more").click()
+        await details.get_by_role("button", name="src/cart.ts:1:3").click()
         await expect(caller.locator("u")).to_have_text("showTotal")
         assert await caller.locator("div", has_text="showTotal").last.evaluate(tint) != error
         await assert_accessible(page)
+        await details.get_by_role("button", name="src/totals.ts:3:22").click()
+        await expect(thrown).to_have_count(0)
 
     use(chromium, world.owner, f"/tickets/{ticket['id']}", look)
