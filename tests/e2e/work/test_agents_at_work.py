@@ -159,7 +159,7 @@ def test_plan_note_links_and_usage_appear_as_the_agent_reports(chromium: Chromiu
         await expect(panel).to_contain_text(re.compile(r"Working · last seen \d+ s ago"))
         await expect(panel.get_by_role("list", name="Plan")).to_have_count(0)
         agent.report(
-            plan=PLAN, note="The price is null.", links=LINKS, usage={"input_tokens": 412_000, "cost_usd": 1.84}
+            plan=PLAN, note="The `price` is null.", links=LINKS, usage={"input_tokens": 412_000, "cost_usd": 1.84}
         )
         if looks.size["width"] < 1080:
             await expect(panel.locator("summary")).to_have_text("Verify the fix in three runs · 1 of 3 steps done")
@@ -173,6 +173,7 @@ def test_plan_note_links_and_usage_appear_as_the_agent_reports(chromium: Chromiu
             ]
         )
         await expect(panel).to_contain_text("The price is null.")
+        await expect(panel.locator("code", has_text="price")).to_be_visible()
         await expect(panel).to_contain_text("412k tokens · $1.84")
         pull = panel.get_by_role("link", name="Pull request #318")
         await expect(pull).to_have_attribute("href", "https://git.example/shop/pulls/318")
