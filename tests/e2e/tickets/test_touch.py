@@ -106,6 +106,25 @@ def test_column_is_reordered_by_touch(windowed: Chromium, world: World) -> None:
 
 
 KEYBOARD = 300  # pixels
+
+
+@pytest.mark.long
+def test_lane_that_a_filter_empties_says_so(chromium: Chromium, world: World) -> None:
+    seed(world)
+    world.ticket("There", column_id=world.columns[1], priority="urgent")
+
+    async def look(page: Page) -> None:
+        lane = page.get_by_role("region", name="To do")
+        await expect(lane.get_by_role("heading", name="No tickets match these filters")).to_be_visible()
+        await expect(page.get_by_role("region", name="In progress").locator("[data-ticket]")).to_have_count(1)
+        await assert_accessible(page)
+        await lane.get_by_role("button", name="Clear filters").tap()
+        await expect_titles(page, "To do", ["One", "Two", "Three"])
+        await expect(page.get_by_role("region", name="Done")).to_contain_text("No tickets in this column")
+
+    on_a_phone(chromium, world, f"/projects/{world.project}?priority=urgent", look)
+
+
 # A phone's keyboard that covers the page, as in Safari. No test browser has one.
 COVER = """
 const view = window.visualViewport;
