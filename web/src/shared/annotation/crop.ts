@@ -1,5 +1,5 @@
-import { markBounds } from '../../../shared/annotation/geometry';
-import type { Box, SavedMark, Size } from '../../../shared/annotation/marks';
+import { markBounds } from './geometry';
+import type { Box, Shape, Size } from './marks';
 
 /** A part of a picture, as shares of the picture's width. */
 export interface Crop {
@@ -17,7 +17,7 @@ const LEGIBLE_SHARE = 0.6; // of the width: in more of it, nobody can read the t
  * is shown largest if the text is too small with all of them; the top of the page, in full width, without any.
  * `ratio` is the frame's height as a share of its width.
  */
-export function cropAroundMarks(marks: SavedMark[], screenshot: Size, ratio: number): Crop {
+export function cropAroundMarks(marks: Shape[], screenshot: Size, ratio: number): Crop {
   const boxes = marks.map(findMarkedBox);
   if (boxes.length === 0) return { left: 0, top: 0, width: 1 };
   const all = cropAroundBoxes(boxes, screenshot, ratio);
@@ -27,7 +27,7 @@ export function cropAroundMarks(marks: SavedMark[], screenshot: Size, ratio: num
 }
 
 /** What a mark is around; for an arrow, what it points at. */
-function findMarkedBox(mark: SavedMark): Box {
+function findMarkedBox(mark: Shape): Box {
   if (mark.kind !== 'arrow') return markBounds(mark);
   return { x: mark.geometry.x2, y: mark.geometry.y2, width: 0, height: 0 };
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { SavedMark } from '../../src/shared/annotation/marks';
-import { cropAroundMarks } from '../../src/app/tickets/verifications/crop';
+import { cropAroundMarks } from '../../src/shared/annotation/crop';
 
 const PAGE = { width: 1000, height: 800 };
 
