@@ -8,11 +8,17 @@ from playwright.async_api import Page, expect
 from tests.e2e.captures.test_replay import CART, find_page
 from tests.e2e.support.app import LOOKS, PHONE, assert_accessible, assert_fits, expect_value, find_still_box, use
 from tests.e2e.support.browser import Chromium
-from tests.e2e.support.captures import capture_on, failure, request
+from tests.e2e.support.captures import capture_on, failure, line, request
 from tests.support.server import World
 
 pytestmark = pytest.mark.long
 TARGET = 44  # the least height of what a finger presses
+LONG_LINE = "sum(" + "line.price.amount, " * 20 + ")"
+
+STACK = "\n".join(["TypeError: no total", *(f"    at f{n} (https://shop.example/app.js:{n}:1)" for n in range(20))])
+LOW_TARGETS = f"""() => [...document.querySelectorAll('.viewer :is(a, button, input[type=search], summary)')]
+    .filter(({{ offsetHeight }}) => offsetHeight && offsetHeight < {TARGET - 2})
+    .map(each => each.ariaLabel || each.innerText)"""
 
 
 def on_a_phone(chromium: Chromium, world: World, path: str, visit: Callable[[Page], Awaitable[None]]) -> None:
@@ -64,7 +70,7 @@ def test_requests_have_two_lines_and_open_on_a_tap(chromium: Chromium, world: Wo
 
     async def look(page: Page) -> None:
         row = page.get_by_role("row", name="422")
-        await expect(row.get_by_role("gridcell", name="after")).to_have_count(0)
+        await expect(row.locator(".ts")).to_be_hidden()
         path, kind = [await find_still_box(row.get_by_text(each)) for each in ("/cart", "Fetch")]
         assert path["y"] + path["height"] <= kind["y"] + 1, "the type is below the path"
         assert (await find_still_box(row))["height"] >= TARGET
@@ -82,10 +88,10 @@ def test_requests_have_two_lines_and_open_on_a_tap(chromium: Chromium, world: Wo
 
 
 def test_tab_begins_at_its_top_below_the_end_of_another(chromium: Chromium, world: World) -> None:
-    ticket = capture_on(world, errors=[failure(number, f"no total {number}") for number in range(40)])
+    ticket = capture_on(world, description="Long\n\n" * 40, errors=[failure(1, "no total", stack=STACK)])
 
     async def look(page: Page) -> None:
-        await page.get_by_role("button", name="Open errors").scroll_into_view_if_needed()
+        await page.get_by_role("button", name="Open errors").evaluate("button => button.scrollIntoView()")
         await page.get_by_role("tab", name="Environment").tap()
         tabs = page.get_by_role("tablist", name="Capture")
 
@@ -94,6 +100,26 @@ def test_tab_begins_at_its_top_below_the_end_of_another(chromium: Chromium, worl
             return heading["y"] >= box["y"] + box["height"]
 
         await expect_value(is_below_the_tabs, True)
+
+    on_a_phone(chromium, world, f"/tickets/{ticket['id']}", look)
+
+
+def test_every_target_in_a_capture_is_large_enough_for_a_finger(chromium: Chromium, world: World) -> None:
+    original = {"file": "src/totals.ts", "line": 1, "column": 1, "function": "sum", "context": [LONG_LINE]}
+    frames = [{"url": "https://shop.example/app.js", "function": "a", "line": 1, "column": 1, "original": original}]
+    errors = [failure(1, "no total", stack="TypeError: no total", frames=frames, count=2)]
+    ticket = capture_on(
+        world, console=[line(1, "log", "started")], network=[request(1, "https://shop.example/cart")], errors=errors
+    )
+
+    async def look(page: Page) -> None:
+        for name in ("Screenshot", "Steps", "Console", "Network", "Errors", "Environment", "Timeline"):
+            await page.get_by_role("tab", name=name).tap()
+            await expect(page.get_by_role("status", name="Loading…")).to_have_count(0)
+            await expect_value(lambda: page.evaluate(LOW_TARGETS), [])
+            await assert_fits(page)
+        await page.get_by_role("tab", name="Errors").tap()
+        await expect(page.get_by_text("2 times")).to_be_in_viewport(ratio=1)
 
     on_a_phone(chromium, world, f"/tickets/{ticket['id']}", look)
 
