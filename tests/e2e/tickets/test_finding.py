@@ -124,6 +124,53 @@ def test_palette_finds_messages_in_captures(chromium: Chromium, world: World) ->
     use(chromium, world.owner, f"/projects/{world.project}", find)
 
 
+@EVERY
+@pytest.mark.long
+def test_palette_shows_the_actions_of_a_ticket(chromium: Chromium, world: World, looks: Looks) -> None:
+    ticket = world.ticket("The cart stays empty")
+
+    async def read(field: str) -> object:
+        return ok(world.api.get(f"/tickets/{ticket['id']}"))[field]
+
+    async def show_actions(page: Page, after: str = "") -> None:
+        await expect(page.get_by_role("region", name="Messages")).to_contain_text(after)
+        await ask(page, "cart")
+        await expect(page.get_by_role("option", selected=True)).to_contain_text("The cart stays empty")
+        await page.keyboard.press("Control+k")
+        await expect(page.get_by_role("combobox", name="Search actions")).to_be_focused()
+
+    async def act(page: Page) -> None:
+        await show_actions(page)
+        await expect(page.get_by_role("option")).to_contain_text(["Open ticket", "Open in new tab", "Copy link"])
+        await assert_accessible(page)
+        await assert_fits(page)
+        await page.keyboard.type("priority")
+        await page.keyboard.press("Enter")
+        await expect(page.get_by_role("combobox", name="Set priority")).to_be_focused()
+        await assert_accessible(page)
+        await page.keyboard.press("Escape")
+        await page.keyboard.press("Escape")
+        await expect(page.get_by_role("combobox")).to_have_value("cart")
+        await expect(page.get_by_role("combobox")).to_be_focused()
+        await page.keyboard.press("Control+k")
+        await page.get_by_role("option", name="Set priority").click()
+        await page.get_by_role("option", name="High").click()
+        await show_actions(page, after=f"{ticket['key']} set to High")
+        assert await read("priority") == "high"
+        await page.get_by_role("option", name="Add or remove label").click()
+        await page.get_by_role("combobox").fill("checkout")
+        await page.get_by_role("option", name="Add “checkout”").click()
+        await show_actions(page, after="labelled checkout")
+        assert await read("labels") == ["checkout"]
+        await page.keyboard.type("archive")
+        await page.keyboard.press("Enter")
+        await show_actions(page, after=f"{ticket['key']} archived")
+        await expect(page.get_by_role("option")).to_contain_text([f"Copy key {ticket['key']}", "Restore ticket"])
+        await expect(page.get_by_role("option", name="Set priority")).to_have_count(0)
+
+    use(chromium, world.owner, f"/projects/{world.project}", act, looks)
+
+
 @pytest.mark.long
 def test_palette_reports_the_error_in_a_query(chromium: Chromium, world: World) -> None:
     async def err(page: Page) -> None:

@@ -41,9 +41,8 @@ class ShortcutRegistry {
   #handleKey(event: KeyboardEvent): void {
     if (event.defaultPrevented || event.repeat || event.altKey) return;
     if (event.key === ' ' && isControl(event.target)) return;
-    const mod = isMac ? event.metaKey : event.ctrlKey;
-    const name = event.key === ' ' ? 'Space' : event.key;
-    const key = mod ? `mod+${name.toLowerCase()}` : name;
+    const key = nameKey(event);
+    const mod = key.startsWith('mod+');
     if (!mod && (event.ctrlKey || event.metaKey || isOverlayOpen())) return;
     if ((!mod || key === 'mod+z') && isTyping(event.target)) return; // a text field has its own undo
     const sequence = event.timeStamp - this.#lastKeyAt < SEQUENCE_MS ? `${this.#lastKey} ${key}` : key;
@@ -91,6 +90,12 @@ function isControl(target: EventTarget | null): boolean {
 /** Whether a dialog or a menu is open, which then gets the keys. */
 function isOverlayOpen(): boolean {
   return document.querySelector('[role="dialog"], [role="menu"]') !== null;
+}
+
+/** What a pressed key is called in `keys`. */
+export function nameKey(event: KeyboardEvent): string {
+  const name = event.key === ' ' ? 'Space' : event.key;
+  return (isMac ? event.metaKey : event.ctrlKey) ? `mod+${name.toLowerCase()}` : name;
 }
 
 /** The names of a shortcut's keys, one for each key cap: "g i" is G and I, "mod+k" Ctrl and K. */

@@ -8,22 +8,23 @@ import Plus from '@lucide/svelte/icons/plus';
 import SearchIcon from '@lucide/svelte/icons/search';
 import SquareKanban from '@lucide/svelte/icons/square-kanban';
 import Terminal from '@lucide/svelte/icons/terminal';
-import type { Component } from 'svelte';
+import type { Component, ComponentProps } from 'svelte';
 import type { Hit, Piece, Project } from '../../../../generated/api';
 import { overlay } from '../../core/overlay.svelte';
 import { router } from '../../core/navigation/router.svelte';
 import { nameKeys, type Shortcut } from '../../core/shortcuts.svelte';
 import { workspace } from '../../core/workspace.svelte';
+import type EditIcon from '../../tickets/board/EditIcon.svelte';
 import type { Completion } from '../completion';
 import { cutToLine } from '../excerpt';
 
-export const GROUPS = ['Filters', 'Tickets', 'In captures', 'Projects', 'Commands'] as const;
 const TICKET_ID = /^(t-?[0-9a-z]{6,12}|[0-9a-z]{2,5}-[1-9][0-9]{0,8})$/i;
 
 /** An item of the palette: completes the query, or closes the palette and runs. */
 export type PaletteItem = {
   key: string;
-  group: (typeof GROUPS)[number];
+  /** The heading above it. */
+  group: string;
   label: string;
   icon: Component<{ size?: number }>;
   ticket?: Hit;
@@ -34,6 +35,8 @@ export type PaletteItem = {
   pieces?: Piece[];
   faded?: boolean;
   hint?: string;
+  /** A value of the ticket's property. */
+  value?: ComponentProps<typeof EditIcon>;
   /** The keys that run the command from anywhere. */
   keys?: string[];
 } & ({ completion: Completion } | { completion?: undefined; run: () => void });
@@ -120,7 +123,7 @@ function toCaptureItems(query: string, results: Hit[]): PaletteItem[] {
   }));
 }
 
-function toAllResultsItem(query: string, group: PaletteItem['group']): PaletteItem {
+function toAllResultsItem(query: string, group: string): PaletteItem {
   return {
     key: 'everything',
     group,

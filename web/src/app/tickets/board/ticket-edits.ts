@@ -9,7 +9,7 @@ import { PRIORITIES } from '../../../shared/ui/PriorityIcon.svelte';
 type Page = { items: Ticket[]; next_cursor: string | null };
 
 /** A change of tickets: what to call for each, how to take it back, and what the message says. */
-interface Edit {
+export interface Edit {
   done: string;
   run: (ticket: Ticket) => Promise<Ticket>;
   revert: (before: Ticket) => Promise<Ticket>;
@@ -111,11 +111,11 @@ export function editAssignee(user: { id: string; name: string }, isAssigned: boo
   };
 }
 
-export const ARCHIVE: Edit = {
-  done: 'archived',
-  run: (ticket) => unwrap(api.POST('/tickets/{ticket_id}/archive', { params: at(ticket) })),
-  revert: (before) => unwrap(api.POST('/tickets/{ticket_id}/restore', { params: at(before) })),
-};
+const archive = (ticket: Ticket) => unwrap(api.POST('/tickets/{ticket_id}/archive', { params: at(ticket) }));
+const restore = (ticket: Ticket) => unwrap(api.POST('/tickets/{ticket_id}/restore', { params: at(ticket) }));
+
+export const ARCHIVE: Edit = { done: 'archived', run: archive, revert: restore };
+export const RESTORE: Edit = { done: 'restored', run: restore, revert: archive };
 
 export function sendToAgent(): Edit {
   const restored = new Map<string, number>();
