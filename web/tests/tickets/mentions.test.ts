@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { findMentions, findTrigger, suggestPeople } from '../../src/app/tickets/text/mentions';
+import { suggestCommands } from '../../src/app/tickets/text/text-commands';
 
 const PEOPLE = [
   { id: '1', name: 'Ann' },
@@ -44,6 +45,18 @@ describe('suggestions', () => {
     expect(findTrigger('#', 1)).toEqual({ kind: '#', query: '', start: 0 });
     expect(findTrigger('mail ann@be', 11)).toBeNull();
     expect(findTrigger('# Title', 7)).toBeNull();
+  });
+
+  test('offer commands after / at the start of a line', () => {
+    expect(findTrigger('See:\n/bul', 9)).toEqual({ kind: '/', query: 'bul', start: 5 });
+    expect(findTrigger('/', 1)).toEqual({ kind: '/', query: '', start: 0 });
+    expect(findTrigger('and/or', 6)).toBeNull();
+    expect(findTrigger('open /cart', 10)).toBeNull();
+    expect(suggestCommands('li').map(({ label }) => label)).toEqual([
+      'Bulleted list',
+      'Numbered list',
+      'Task list',
+    ]);
   });
 
   test('offer people by any part of their name', () => {

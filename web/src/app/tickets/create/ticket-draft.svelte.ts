@@ -1,7 +1,9 @@
 import type { Priority, Ticket } from '../../../../generated/api';
 import { api, unwrap } from '../../core/server/client';
+import { toasts } from '../../core/toasts.svelte';
 import { workspace } from '../../core/workspace.svelte';
 import { Uploads } from '../detail/uploads.svelte';
+import { linkAsset } from '../text/asset-link';
 import { loadDraft, saveDraft } from '../text/drafts';
 
 interface Fields {
@@ -14,6 +16,8 @@ interface Fields {
   assignees: string[];
   /** A day, such as "2026-12-24". */
   due_on: string | null;
+  /** Whether the ticket is sent to agents, which look for it in the first column of the kind `todo`. */
+  agent: boolean;
 }
 
 const EMPTY: Fields = {
@@ -24,6 +28,7 @@ const EMPTY: Fields = {
   column: null,
   assignees: [],
   due_on: null,
+  agent: false,
 };
 
 /** A ticket that is being written. The browser tab keeps the text of one for each project. */
@@ -67,9 +72,9 @@ export class TicketDraft {
     this.keep();
   }
 
-  /** Create the ticket and assign people. Raises Problem only if there is no ticket. */
+  /** Create the ticket, assign people and send it to agents. Raises Problem only if there is no ticket. */
   async create(): Promise<Ticket> {
-    const { title, description, priority, labels, assignees, due_on } = this.fields;
+    const { title, description, priority, labels, assignees, due_on, agent } = this.fields;
     const header = { 'Idempotency-Key': this.#idempotencyKey };
     const body = { column_id: this.columnId, title: title.trim(), description, priority, labels, due_on };
     const ticket = await unwrap(api.POST('/tickets', { params: { header }, body }));
@@ -82,7 +87,29 @@ export class TicketDraft {
           .catch(() => undefined),
       ),
     );
+    if (agent)
+      await unwrap(
+        api.POST('/tickets/{ticket_id}/send-to-agent', { params: { path: { ticket_id: ticket.id } } }),
+      ).catch((error) => toasts.showError(error));
     return ticket;
+  }
+
+  /**
+   * Move what is written to the draft of a comment on another ticket, with links to the files, which are attached there.
+   * Raises an error if a file can't be attached; the draft is then as it was, with the links of the others.
+   */
+  async moveToComment(ticket: string): Promise<void> {
+    const { fields } = this;
+    const uploads = new Uploads(ticket);
+    for (const file of this.files) {
+      const asset = await uploads.add(file);
+      if (!asset) throw new Error(uploads.list[0]!.error!);
+      fields.description = join(fields.description, linkAsset(asset));
+      this.files = this.files.filter((each) => each !== file);
+    }
+    const name = `comment:${ticket}`;
+    saveDraft(name, join(loadDraft(name), fields.title, fields.description));
+    this.clear();
   }
 
   /** Attach the files to the created ticket. Returns the errors of those that failed. */
@@ -91,6 +118,14 @@ export class TicketDraft {
     for (const file of files) await uploads.add(file);
     return uploads.list.flatMap(({ error }) => error ?? []);
   }
+}
+
+/** Paragraphs from texts; empty ones are left out. */
+function join(...texts: string[]): string {
+  return texts
+    .map((text) => text.trim())
+    .filter(Boolean)
+    .join('\n\n');
 }
 
 function createKey(): string {

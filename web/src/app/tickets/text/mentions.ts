@@ -51,21 +51,27 @@ function firstName(name: string): string {
   return name.trim().split(/\s+/)[0]!.toLowerCase();
 }
 
-/** What is being typed before the caret: `@` and the start of a name or title, or `#` and the start of a title or key. */
+/**
+ * What is being typed before the caret: `@` and the start of a name or title, `#` and the start of a title or key, or
+ * `/` at the start of a line and the start of a command.
+ */
 export interface Trigger {
-  kind: '@' | '#';
+  kind: '@' | '#' | '/';
   query: string;
   start: number;
 }
 
+const COMMAND = /(?:^|\n)\/(\p{L}[\p{L} ]{0,20})?$/u;
 const TRIGGER = /(?:^|[\s(])([@#])([\p{L}\p{N}_][^\n@#]{0,40})?$/u;
 
 /** The trigger that ends at the caret, if one does. */
 export function findTrigger(text: string, caret: number): Trigger | null {
-  const match = TRIGGER.exec(text.slice(Math.max(0, caret - 60), caret));
+  const before = text.slice(Math.max(0, caret - 60), caret);
+  const command = COMMAND.exec(before);
+  const match = command ? ['', '/', command[1]] : TRIGGER.exec(before);
   if (!match) return null;
   const query = match[2] ?? '';
-  return { kind: match[1] as '@' | '#', query, start: caret - query.length - 1 };
+  return { kind: match[1] as Trigger['kind'], query, start: caret - query.length - 1 };
 }
 
 /** The people whose name, or a word of it, begins with the query. */
