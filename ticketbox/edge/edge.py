@@ -54,6 +54,8 @@ MAX_HEADERS = 100
 ANONYMOUS_PER_MINUTE = 600
 # Deliveries of repositories come in bursts from one address, aren't repeated, and are signed.
 SIGNED_PATH = "/hooks/git/githook_"
+# Without them, the pages that a person sees first look broken; they are small, and the same for everybody.
+PAGE_FILES = {"/static/pages.css", "/static/icon.svg", "/static/passkeys.js"}
 SAFE_METHODS = {"GET", "HEAD", "OPTIONS"}
 CLIENT_GONE = 499  # only in the log: the client has disconnected
 
@@ -67,6 +69,11 @@ _SECURITY_HEADERS: Headers = [
     (b"cache-control", b"no-store"),
 ]
 _HSTS = (b"strict-transport-security", b"max-age=31536000")
+
+
+def is_free(path: str) -> bool:
+    """Whether requests without a credential aren't limited by their address."""
+    return path in PAGE_FILES or path.startswith(SIGNED_PATH)
 
 
 class Edge:
@@ -183,7 +190,7 @@ class Edge:
         context.origin = get_header(scope, b"origin")
         context.user_agent = (get_header(scope, b"user-agent") or "")[:300]
         self._read_credential(scope, context)
-        if context.secret_hash is None and not scope["path"].startswith(SIGNED_PATH):
+        if context.secret_hash is None and not is_free(scope["path"]):
             self._limit_anonymous(context)
         if not is_inside:
             raise NotFound("page", f"this ticketbox is at {self._site.public_url}")

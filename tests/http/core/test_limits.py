@@ -1,6 +1,7 @@
 """Budgets: a bucket for reads and one for writes for each token, and what slows guessing down (docs/use/limits.md)."""
 
 import math
+import re
 import secrets
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -346,6 +347,18 @@ def test_mapped_addresses_count_as_the_ipv4_address(world: World) -> None:
     for other in (f"::ffff:{draw_address()}", f"64:ff9b::{draw_address()}"):
         headers = {**bearer(generate_secret()), "X-Forwarded-For": other}
         expect_error(client.get("/me", headers=headers), 401, "unauthorized")
+
+
+def test_sign_in_page_keeps_its_style_when_the_address_is_over_the_limit(world: World) -> None:
+    client = world.box.client(None, **{"X-Forwarded-For": draw_address()})
+    page = client.get(f"{world.box.url}/signin")
+    files = set(re.findall(r'(?:href|src)="([^"]+\.(?:css|svg|js))"', page.text))
+    assert {file.rpartition("/")[2] for file in files} == {"pages.css", "icon.svg", "passkeys.js"}
+    while page.status_code == 200:
+        page = client.get(f"{world.box.url}/signin")
+    assert page.status_code == 429
+    for file in files:
+        assert client.get(world.box.url + file).status_code == 200
 
 
 @pytest.mark.parametrize("text", ["nonsense", "", "1.2.3", "' OR 1=1", "1.2.3.4:80", "::1%eth0"])

@@ -1,5 +1,6 @@
 """The style sheet, the icon and the one script of the pages that the server renders."""
 
+import functools
 import re
 from importlib import resources
 
@@ -20,8 +21,7 @@ def build_routes() -> list[HTTPRouteHandler]:
     @get("/static/pages.css")
     async def send_style_sheet() -> Answer:
         """Send the style sheet of these pages."""
-        text = (_FOLDER / "tokens.css").read_bytes() + _declare_font() + (_FOLDER / "pages.css").read_bytes()
-        return Answer(200, text, "text/css; charset=utf-8", list(_HEADERS))
+        return Answer(200, _load_style_sheet(), "text/css; charset=utf-8", list(_HEADERS))
 
     @get("/static/icon.svg")
     async def send_icon() -> Answer:
@@ -34,6 +34,11 @@ def build_routes() -> list[HTTPRouteHandler]:
         return Answer(200, (_FOLDER / "passkeys.js").read_bytes(), "text/javascript; charset=utf-8", list(_HEADERS))
 
     return [send_style_sheet, send_icon, send_passkey_script]
+
+
+@functools.cache
+def _load_style_sheet() -> bytes:
+    return (_FOLDER / "tokens.css").read_bytes() + _declare_font() + (_FOLDER / "pages.css").read_bytes()
 
 
 def _declare_font() -> bytes:
