@@ -2,8 +2,6 @@
 export interface AgentClient {
   id: string;
   label: string;
-  /** Two characters, shown beside its name. */
-  glyph: string;
   /** A part of the name with which the client registers. */
   registersAs: string;
   /** Where to put the text. */
@@ -46,7 +44,6 @@ export function listAgentClients(url: string): AgentClient[] {
     {
       id: 'claude',
       label: 'Claude Code',
-      glyph: '>_',
       registersAs: 'claude',
       instruction: 'Run this command in your project folder.',
       text: `claude mcp add --transport http ${NAME} ${mcp}`,
@@ -55,7 +52,6 @@ export function listAgentClients(url: string): AgentClient[] {
     {
       id: 'codex',
       label: 'Codex',
-      glyph: 'cx',
       registersAs: 'codex',
       instruction: 'Run this command in a terminal.',
       text: `codex mcp add ${NAME} --url ${mcp}`,
@@ -64,7 +60,6 @@ export function listAgentClients(url: string): AgentClient[] {
     {
       id: 'cursor',
       label: 'Cursor',
-      glyph: 'cu',
       registersAs: 'cursor',
       instruction: 'Install it in Cursor, or add this to ~/.cursor/mcp.json.',
       text: formatJson({ mcpServers: { [NAME]: { url: mcp } } }),
@@ -74,7 +69,6 @@ export function listAgentClients(url: string): AgentClient[] {
     {
       id: 'vscode',
       label: 'VS Code',
-      glyph: 'vs',
       registersAs: 'visual studio code',
       instruction: 'Install it in VS Code, or add this to .vscode/mcp.json.',
       text: formatJson({ servers: { [NAME]: { type: 'http', url: mcp } } }),
@@ -84,7 +78,6 @@ export function listAgentClients(url: string): AgentClient[] {
     {
       id: 'gemini',
       label: 'Gemini CLI',
-      glyph: 'ge',
       registersAs: 'gemini',
       instruction: 'Run this command in your project folder.',
       text: `gemini mcp add --transport http ${NAME} ${mcp}`,
@@ -93,7 +86,6 @@ export function listAgentClients(url: string): AgentClient[] {
     {
       id: 'opencode',
       label: 'opencode',
-      glyph: 'oc',
       registersAs: 'opencode',
       instruction: 'Add this to opencode.json in your project folder.',
       text: formatJson({
