@@ -15,6 +15,9 @@ PLANTED = '<img src=x onerror="document.title=\'broken in\'"><script>document.ti
 OVERHANG = """() => Math.max(...[document.documentElement, ...document.querySelectorAll('main')]
     .map(element => element.scrollWidth - element.clientWidth))"""
 
+# The app's parts scroll, never its page.
+OVERHANG_BELOW = "() => document.querySelector('.shell') ? document.documentElement.scrollHeight - innerHeight : 0"
+
 
 async def open_as(page: Page, person: Person, path: str) -> Watch:
     """Open a page of the app with a person's session."""
@@ -51,10 +54,13 @@ async def disable_form_validation(page: Page) -> None:
 
 
 async def faults(page: Page) -> dict[str, Any]:
-    """What shuts somebody out of the page as it stands, at both sizes; and whether it is wider than a phone."""
+    """What shuts somebody out of the page as it stands, at both sizes; and whether it is larger than the window."""
     result: dict[str, Any] = {}
     for size in (DESK, PHONE):
         await page.set_viewport_size(size)
+        high = await page.evaluate(OVERHANG_BELOW)
+        if high > 0:
+            result[f"higher than {size['height']} by"] = high
         looked = await run_axe(page)
         if looked.violations_count:
             result[f"axe at {size['width']}"] = looked.generate_report()
