@@ -22,7 +22,8 @@ MAX_RULES = 100
 
 _EMAIL_RULE = "format:email"
 _AFTER_STEM = (
-    r"(?:[a-zа-яё0-9_.\-\]]|%(?!(?:25){0,3}(?:2[2367]|3[adf]))){0,48}+(?: (?:keys?|tokens?|numbers?|codes?|phrase))?"
+    r"(?>(?:[a-zа-яё0-9_.\-\]]|%(?!(?:25){0,3}(?:2[2367]|3[adf]))){0,48})"
+    r"(?: (?:keys?|tokens?|numbers?|codes?|phrase))?"
     rf"(?P<quote>{QUOTE})?(?P<sign>\]?(?:(?:\r?\n){{2}}"
     r"|\s{0,4}(?::?=?=>?|[:：＝]|\\{1,32}u003d|%(?:25){0,3}3[ad])))"
 )

@@ -14,7 +14,7 @@ _MAX_REGEX = 500
 
 # Spaces and comments, then a word, a mark that can begin or end a function, or anything else.
 _TOKEN = re.compile(
-    r"(?:\s++|//[^\n]*+|/\*.*?(?:\*/|\Z))*+"
+    r"(?>(?:\s++|//[^\n]*+|/\*.*?(?:\*/|\Z))*)"
     r"(?:([#@]?[\w$]++)"
     r"|([()\[\]{},;/]|=>)"
     r"|(\"(?:\\.|[^\"\\\n])*\"?|'(?:\\.|[^'\\\n])*'?|`(?:\\.|[^`\\])*`?|\.\.\.|\?\.|.))?",
