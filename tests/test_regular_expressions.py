@@ -11,9 +11,10 @@ ROOT = Path(__file__).parent.parent / "ticketbox"
 POSSESSIVE_GROUP = re.compile(r"(?<!\\)\)(?:[*+?]|\{[0-9,]+\})\+")
 
 
-@pytest.mark.parametrize("path", sorted(ROOT.rglob("*.py")), ids=lambda path: str(path.relative_to(ROOT)))
-def test_no_group_is_repeated_possessively(path: Path) -> None:
-    assert not POSSESSIVE_GROUP.findall(path.read_text())
+def test_no_group_is_repeated_possessively() -> None:
+    found = {path: POSSESSIVE_GROUP.findall(path.read_text()) for path in ROOT.rglob("*.py")}
+    assert len(found) > 100
+    assert {path: groups for path, groups in found.items() if groups} == {}
 
 
 @pytest.mark.parametrize("pattern", [r"(?:a|b(?!c))*+", r"(?:a){0,3}+", r"(?:a)++"])
