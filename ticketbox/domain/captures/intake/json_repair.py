@@ -4,7 +4,7 @@ import re
 
 # Begins with a literal backslash, which the engine finds fast.
 _ESCAPES = re.compile(
-    rb"\\(?:\\(?>(?:\\\\)*)"
+    rb"\\(?:\\(?:\\\\)*+"
     rb"|u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
     rb"|(?P<broken>u(?:0000|[dD][89a-fA-F][0-9a-fA-F]{2})))"
 )

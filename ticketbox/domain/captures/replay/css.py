@@ -6,7 +6,7 @@ import re
 _ESCAPE = re.compile(r"(?s)\\(?:([0-9a-fA-F]{1,6})\s?|(.))")
 _IMPORT = re.compile(r"(?is)@import[^;{}]*+;?")
 _URL = re.compile(r"(?i)url\(\s*+")
-_ENDS = {quote: re.compile(rf"(?s){quote}(?>(?:[^{quote}\\]|\\.)*){quote}\s*+\)") for quote in "\"'"}
+_ENDS = {quote: re.compile(rf"(?s){quote}(?:[^{quote}\\]|\\.)*+{quote}\s*+\)") for quote in "\"'"}
 # A gradient or a mask of the same page.
 _OWN_ELEMENT = re.compile(r"(?P<quote>[\"']?)#[\w.-]++(?P=quote)\s*+\)")
 _LOADING_FUNCTION = re.compile(

@@ -8,7 +8,7 @@ import msgspec
 from ticketbox.domain.captures.source_maps.mappings import InvalidSourceMap
 
 # A text, null, or in a group what is neither.
-_ITEM = re.compile(rb'"[^"\\]*+(?>(?:\\.[^"\\]*+)*)"|null|([^\s,])')
+_ITEM = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|null|([^\s,])')
 
 
 class EncodedTexts:
