@@ -171,21 +171,22 @@ def test_part_that_cannot_be_loaded_is_loaded_when_the_connection_is_back(chromi
     world.ticket("One")
 
     async def lose_connection(page: Page) -> None:
-        assets = "**/assets/*"
         menu, messages = page.get_by_role("menu"), page.get_by_role("region", name="Messages")
         await expect(page.get_by_role("heading", name="First project")).to_be_visible()
-        await page.route(assets, lambda route: route.abort())
+        await page.route("**/*", lambda route: route.abort())
         await page.locator("button.account").click()
         await expect(messages).to_contain_text("A part of the app couldn’t be loaded.")
+        await expect(menu).to_have_count(0)
         await page.keyboard.press("Control+k")
         await page.get_by_role("main").get_by_role("link", name="Table").click()
         await expect(page.get_by_role("alert")).to_contain_text("This couldn’t be loaded")
-        await page.unroute(assets)
+        await page.get_by_role("alert").get_by_role("button", name="Try again").click()
+        await expect(page.get_by_role("alert")).to_contain_text("This couldn’t be loaded")
+        await page.unroute("**/*")
         await page.evaluate("dispatchEvent(new Event('online'))")
         await expect(page.get_by_role("link", name="One")).to_be_visible()
         await expect(page.get_by_role("alert")).to_have_count(0)
         await expect(messages).not_to_contain_text("couldn’t be loaded")
-        await expect(menu).to_have_count(0)
         await page.locator("button.account").click()
         await expect(menu).to_be_visible()
         await page.keyboard.press("Escape")
@@ -194,6 +195,36 @@ def test_part_that_cannot_be_loaded_is_loaded_when_the_connection_is_back(chromi
         await expect(page.get_by_role("dialog", name="Search and commands")).to_be_visible()
 
     use(chromium, world.owner, f"/projects/{world.project}", lose_connection)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("writes", ["in a text field", "with unsaved changes"])
+def test_page_does_not_reload_by_itself_while_somebody_writes(
+    chromium: Chromium, world: World, writes: str
+) -> None:
+    async def lose_connection(page: Page) -> None:
+        name, reload = page.get_by_label("Name", exact=True), page.get_by_role("button", name="Reload page")
+        await expect(name).to_have_value("Ann")
+        await page.route("**/*", lambda route: route.abort())
+        await page.locator("button.account").click()
+        await expect(reload).to_be_visible()
+        await page.unroute("**/*")
+        if writes == "in a text field":
+            await name.focus()
+        else:
+            await name.fill("Ann Example")
+            await name.blur()
+        requests: list[str] = []
+        page.on("request", lambda request: requests.append(request.url))
+        await page.evaluate("dispatchEvent(new Event('online'))")
+        await wait_for_frames(page)
+        assert requests == []
+        if writes == "in a text field":
+            await name.blur()
+            await page.evaluate("dispatchEvent(new Event('online'))")
+            await expect(reload).to_have_count(0)
+
+    use(chromium, world.owner, "/settings/profile", lose_connection)
 
 
 @pytest.mark.long

@@ -34,11 +34,6 @@ class Toasts {
     this.items = this.items.filter((toast) => toast.id !== id);
   }
 
-  /** Close messages that are no longer true. */
-  closeText(text: string): void {
-    this.items = this.items.filter((toast) => toast.text !== text);
-  }
-
   /** Run the action of a message, and close it. */
   act(toast: Toast): void {
     this.close(toast.id);

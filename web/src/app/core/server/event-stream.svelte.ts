@@ -1,7 +1,7 @@
 import { withBase } from '../navigation/base';
 import type { Event } from '../../../../generated/api';
 import { boot } from './boot';
-import { lazyParts } from '../lazy-parts.svelte';
+import { lazyParts } from '../lazy-parts';
 
 type Listener = (event: Event) => void;
 type PresenceListener = (ticket: string) => void;
@@ -45,7 +45,7 @@ class EventStream {
     const address = withBase(`/api/v1/events/stream?stream=${this.name}${after}`);
     const source = (this.#source = new EventSource(address));
     source.onopen = () => {
-      if (!this.connected) lazyParts.retry();
+      if (!this.connected) lazyParts.recover();
       this.connected = true;
       this.#setOpened();
     };

@@ -1,0 +1,44 @@
+import { toasts } from './toasts.svelte';
+
+const MESSAGE =
+  'A part of the app couldn’t be loaded. Check the connection, or reload: there may be a new version.';
+
+/**
+ * Parts of the app that are loaded when they are first needed. One that doesn't arrive, because the browser is offline or
+ * the server has a new version, needs a new page: a browser remembers a module that failed for as long as the page lives
+ * (HTML Standard, "module map").
+ */
+class LazyParts {
+  #hasFailed = false;
+
+  constructor() {
+    addEventListener('online', () => this.recover());
+    addEventListener('vite:preloadError', () => {
+      this.#hasFailed = true;
+      toasts.showError(MESSAGE, { label: 'Reload page', run: () => location.reload() });
+    });
+  }
+
+  /** The connection is back: load the page again if a part failed, unless somebody is writing. */
+  recover(): void {
+    if (this.#hasFailed && !isWriting()) void this.reload();
+  }
+
+  /** Load the page again, if the server answers. */
+  async reload(): Promise<void> {
+    await fetch(location.href, { cache: 'no-store' }).then(
+      () => location.reload(),
+      () => undefined, // still away: this page has more to show than the browser's
+    );
+  }
+}
+
+/** Whether a text has the focus, or the page would ask before it is left. */
+function isWriting(): boolean {
+  return (
+    document.activeElement?.matches('input, textarea') ||
+    !dispatchEvent(new Event('beforeunload', { cancelable: true }))
+  );
+}
+
+export const lazyParts = new LazyParts();
