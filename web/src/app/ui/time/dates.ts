@@ -7,27 +7,25 @@ export const isDated = (at: string, now: number): boolean => Math.abs(now - Date
 
 type Locale = string | readonly string[];
 
+const FORMATS = {
+  year: { year: 'numeric' },
+  dayOfYear: { day: 'numeric', month: 'short' },
+  day: { day: 'numeric', month: 'short', year: 'numeric' },
+  clock: { hour: 'numeric', minute: '2-digit' },
+  full: { dateStyle: 'medium', timeStyle: 'medium' },
+} satisfies Record<string, Intl.DateTimeFormatOptions>;
+
 /** Formats dates, times and numbers as a locale does. The words around them are the app's own, in English. */
 export class LocalFormat {
-  readonly #thisYear: Intl.DateTimeFormat;
-  readonly #otherYear: Intl.DateTimeFormat;
-  readonly #clock: Intl.DateTimeFormat;
-  readonly #full: Intl.DateTimeFormat;
-  readonly #number: Intl.NumberFormat;
   readonly #locale: Locale;
   readonly #zone: string | undefined;
+  readonly #formats: Partial<Record<keyof typeof FORMATS, Intl.DateTimeFormat>> = {};
+  #numbers: Intl.NumberFormat | undefined;
 
   /** `zone` is an IANA time zone; without it, the device's. */
   constructor(locale: Locale, zone?: string) {
     this.#locale = locale;
     this.#zone = zone;
-    const create = (options: Intl.DateTimeFormatOptions) =>
-      new Intl.DateTimeFormat(locale as string[], { timeZone: zone, ...options });
-    this.#thisYear = create({ day: 'numeric', month: 'short' });
-    this.#otherYear = create({ day: 'numeric', month: 'short', year: 'numeric' });
-    this.#clock = create({ hour: 'numeric', minute: '2-digit' });
-    this.#full = create({ dateStyle: 'medium', timeStyle: 'medium' });
-    this.#number = new Intl.NumberFormat(locale as string[]);
   }
 
   /** "5 min ago", "in 3 h"; after a day, the date. Times are RFC 3339, `now` is epoch milliseconds. */
@@ -43,24 +41,24 @@ export class LocalFormat {
   /** The date; its year only if it is another one. */
   date(at: string, now: number): string {
     const date = new Date(at);
-    return (this.#year(date) === this.#year(new Date(now)) ? this.#thisYear : this.#otherYear).format(date);
+    return this.#format(this.#isSame('year', date, new Date(now)) ? 'dayOfYear' : 'day', date);
   }
 
   /** The time of day, with the date if it isn't today. */
   clock(at: string, now: number): string {
     const date = new Date(at);
-    const time = this.#clock.format(date);
-    const isToday = this.#otherYear.format(date) === this.#otherYear.format(new Date(now));
+    const time = this.#format('clock', date);
+    const isToday = this.#isSame('day', date, new Date(now));
     return isToday ? time : `${this.date(at, now)}, ${time}`;
   }
 
   /** Date and time; and the time where it happened, if that is another time zone. */
   dateTime(at: string, zone?: string | null): string {
     const date = new Date(at);
-    const here = this.#full.format(date);
+    const here = this.#format('full', date);
     if (!zone) return here;
     try {
-      const there = new LocalFormat(this.#locale, zone).#full.format(date);
+      const there = new LocalFormat(this.#locale, zone).#format('full', date);
       return there === here ? here : `${here} (${there} in ${zone})`;
     } catch {
       return here; // a zone that this browser doesn't know
@@ -68,11 +66,17 @@ export class LocalFormat {
   }
 
   number(value: number): string {
-    return this.#number.format(value);
+    return (this.#numbers ??= new Intl.NumberFormat(this.#locale as string[])).format(value);
   }
 
-  #year(date: Date): string {
-    return new Intl.DateTimeFormat('en', { timeZone: this.#zone, year: 'numeric' }).format(date);
+  #isSame(part: 'year' | 'day', date: Date, other: Date): boolean {
+    return this.#format(part, date) === this.#format(part, other);
+  }
+
+  /** Create each format when it is first needed; the first takes milliseconds. */
+  #format(name: keyof typeof FORMATS, date: Date): string {
+    const options = { timeZone: this.#zone, ...FORMATS[name] };
+    return (this.#formats[name] ??= new Intl.DateTimeFormat(this.#locale as string[], options)).format(date);
   }
 }
 
