@@ -1,16 +1,17 @@
 import { svelte } from '@sveltejs/vite-plugin-svelte';
 import { defineConfig } from 'vite';
+import { lightIcons } from './build/light-icons.ts';
 import { precompress } from './build/precompress.ts';
 
 /** What every first page needs. As one file, it is a fifth smaller than as one for each module that others share. */
 const SHELL = [
   /\/src\/app\/core\//,
   /\/src\/app\/ui\/(Lazy|feedback\/(EmptyState|ErrorState|LoadingIndicator|Toasts|after-paint))/,
-  /\/src\/app\/ui\/(display\/(Avatar|Chip|LiveDot|PageHeader|Segments|format)|icons\/(ColumnIcon|ProjectIcon)|time\/)/,
+  /\/src\/app\/ui\/(display\/(Avatar|Chip|LiveDot|PageHeader|Segments|format)|icons\/(ColumnIcon|LightIcon|ProjectIcon)|time\/)/,
   /\/src\/app\/companies\/labels\/(Label|LabelDot|company-labels)\./,
   /\/src\/app\/tickets\/(header\/neighbours|links\/BlockedChip|properties\/(EvidenceChips|evidence|due\/due-dates))/,
   /\/src\/shared\/ui\/(Button|PriorityIcon)/,
-  /\/icons\/(arrow-up-down|bot|calendar-days|camera|check|circle-alert|circle-minus|circle-x|download|ellipsis|list-filter|message-square|plus|search|tag|x)\./,
+  /\/icons\/(arrow-up-down|bot|calendar-days|camera|check|circle-alert|circle-minus|circle-x|download|ellipsis|list-filter|message-square|plus|search|sliders-horizontal|tag|x)\./,
 ];
 
 /**
@@ -18,7 +19,7 @@ const SHELL = [
  * into the pages; scripts and style sheets find other files by their own addresses.
  */
 export default defineConfig({
-  plugins: [svelte(), precompress()],
+  plugins: [lightIcons(), svelte(), precompress()],
   experimental: {
     renderBuiltUrl: (_, { hostType }) => (hostType === 'html' ? undefined : { relative: true }),
   },
@@ -34,7 +35,10 @@ export default defineConfig({
       input: ['index.html', 'replay.html'],
       output: {
         codeSplitting: {
-          groups: [{ name: 'shell', test: (id) => SHELL.some((each) => each.test(id)) }],
+          groups: [
+            { name: 'shell', priority: 1, test: (id) => SHELL.some((each) => each.test(id)) },
+            { name: 'icons', test: /\/@lucide\/svelte\/dist\/icons\//, minShareCount: 2 },
+          ],
         },
       },
     },
