@@ -6,7 +6,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.async_api import Page, Route, expect
+from playwright.async_api import Page, Request, Route, expect
 
 from tests.e2e.support.app import expect_value, find_still_box, use, wait_for_frames
 from tests.e2e.support.browser import Chromium
@@ -199,9 +199,7 @@ def test_part_that_cannot_be_loaded_is_loaded_when_the_connection_is_back(chromi
 
 @pytest.mark.long
 @pytest.mark.parametrize("writes", ["in a text field", "with unsaved changes"])
-def test_page_does_not_reload_by_itself_while_somebody_writes(
-    chromium: Chromium, world: World, writes: str
-) -> None:
+def test_page_does_not_reload_by_itself_while_somebody_writes(chromium: Chromium, world: World, writes: str) -> None:
     async def lose_connection(page: Page) -> None:
         name, reload = page.get_by_label("Name", exact=True), page.get_by_role("button", name="Reload page")
         await expect(name).to_have_value("Ann")
@@ -218,13 +216,45 @@ def test_page_does_not_reload_by_itself_while_somebody_writes(
         page.on("request", lambda request: requests.append(request.url))
         await page.evaluate("dispatchEvent(new Event('online'))")
         await wait_for_frames(page)
-        assert requests == []
+        assert page.url not in requests
         if writes == "in a text field":
             await name.blur()
             await page.evaluate("dispatchEvent(new Event('online'))")
             await expect(reload).to_have_count(0)
 
     use(chromium, world.owner, "/settings/profile", lose_connection)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("is_upgrade", [True, False])
+def test_page_reloads_once_when_the_server_has_no_such_part_any_more(
+    chromium: Chromium, world: World, is_upgrade: bool
+) -> None:
+    world.ticket("One")
+
+    async def upgrade(page: Page) -> None:
+        asked: list[str] = []  # since the last load of the page
+
+        def note(request: Request) -> None:
+            if request.is_navigation_request():
+                asked.clear()
+            else:
+                asked.append(request.url)
+
+        page.on("request", note)
+        missing = "**/assets/TableView-*"
+        await page.route(missing, lambda route: route.fulfill(status=404), times=1 if is_upgrade else None)
+        await page.wait_for_function("() => performance.now() > 5_000")  # a new page that fails doesn't load again
+        async with page.expect_event("domcontentloaded"):
+            await page.get_by_role("main").get_by_role("link", name="Table").click()
+        if is_upgrade:
+            await expect(page.get_by_role("link", name="One")).to_be_visible()
+        else:
+            await expect(page.get_by_role("alert")).to_contain_text("This couldn’t be loaded")
+        assert asked
+        assert page.url not in asked, "it asks whether it can load the page again"
+
+    use(chromium, world.owner, f"/projects/{world.project}", upgrade)
 
 
 @pytest.mark.long

@@ -2,11 +2,13 @@ import { toasts } from './toasts.svelte';
 
 const MESSAGE =
   'A part of the app couldn’t be loaded. Check the connection, or reload: there may be a new version.';
+const YOUNG_MS = 5_000;
 
 /**
  * Parts of the app that are loaded when they are first needed. One that doesn't arrive, because the browser is offline or
  * the server has a new version, needs a new page: a browser remembers a module that failed for as long as the page lives
- * (HTML Standard, "module map").
+ * (HTML Standard, "module map"). The page reloads when the server answers, unless somebody is writing, or a new page
+ * fails as well.
  */
 class LazyParts {
   #hasFailed = false;
@@ -16,10 +18,11 @@ class LazyParts {
     addEventListener('vite:preloadError', () => {
       this.#hasFailed = true;
       toasts.showError(MESSAGE, { label: 'Reload page', run: () => location.reload() });
+      if (performance.now() > YOUNG_MS) this.recover();
     });
   }
 
-  /** The connection is back: load the page again if a part failed, unless somebody is writing. */
+  /** Load the page again if a part failed and the server answers, unless somebody is writing. */
   recover(): void {
     if (this.#hasFailed && !isWriting()) void this.reload();
   }
