@@ -6,7 +6,7 @@ import pytest
 from playwright.async_api import Page, expect
 
 from tests.e2e.captures.test_replay import CART, find_page
-from tests.e2e.support.app import LOOKS, PHONE, assert_accessible, assert_fits, expect_value, find_still_box, use
+from tests.e2e.support.app import LOOKS, assert_accessible, assert_fits, expect_value, find_still_box, use
 from tests.e2e.support.browser import Chromium
 from tests.e2e.support.captures import capture_on, failure, line, request
 from tests.support.server import World
@@ -120,19 +120,5 @@ def test_every_target_in_a_capture_is_large_enough_for_a_finger(chromium: Chromi
             await assert_fits(page)
         await page.get_by_role("tab", name="Errors").tap()
         await expect(page.get_by_text("2 times")).to_be_in_viewport(ratio=1)
-
-    on_a_phone(chromium, world, f"/tickets/{ticket['id']}", look)
-
-
-def test_comment_field_is_above_the_tabs_at_the_end_of_the_screen(chromium: Chromium, world: World) -> None:
-    ticket = capture_on(world)
-
-    async def look(page: Page) -> None:
-        field, tabs = page.get_by_role("textbox", name="New comment"), page.get_by_role("navigation", name="Tabs")
-        above, below = await find_still_box(field), await find_still_box(tabs)
-        assert above["y"] + above["height"] <= below["y"]
-        assert below["y"] + below["height"] == PHONE["height"]
-        await field.tap()
-        await expect(field).to_be_focused()
 
     on_a_phone(chromium, world, f"/tickets/{ticket['id']}", look)

@@ -141,8 +141,13 @@ async def read_box(locator: Locator) -> tuple[float, float]:
     return box["y"], box["y"] + box["height"]
 
 
+async def measure_end(locator: Locator) -> float:
+    """The bottom of an element."""
+    return (await read_box(locator))[1]
+
+
 @pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.long)])
-def test_comment_field_stays_above_the_tabs_and_the_keyboard(windowed: Chromium, world: World, scheme: Scheme) -> None:
+def test_comment_field_is_at_the_end_and_above_the_keyboard(windowed: Chromium, world: World, scheme: Scheme) -> None:
     agent = Agent(world)
     ok(world.api.patch(agent.page, json={"description": "A long story.\n\n" * 40}))
     agent.ask(*CHOICES)
@@ -150,11 +155,10 @@ def test_comment_field_stays_above_the_tabs_and_the_keyboard(windowed: Chromium,
     async def look(page: Page) -> None:
         await page.add_init_script(COVER)
         await page.reload()
-        composer, tabs = page.locator(".composer"), page.get_by_role("navigation", name="Tabs")
+        composer = page.locator(".composer")
         field = page.get_by_label("New comment", exact=True)
         await expect(field).to_be_in_viewport(ratio=1)
-        await expect(tabs).to_be_in_viewport(ratio=1)
-        assert (await read_box(composer))[1] <= (await read_box(tabs))[0]
+        assert (await read_box(composer))[1] == PHONE["height"]
         top, bottom = await read_box(field)
         assert bottom - top >= 44
         attach = await find_still_box(page.locator(".composer").get_by_role("button", name="Attach file"))
@@ -184,13 +188,50 @@ def test_comment_field_stays_above_the_tabs_and_the_keyboard(windowed: Chromium,
         await send.tap()
         await expect(page.get_by_role("article", name="Comment by Ann")).to_be_attached()
         await page.evaluate("() => showKeyboard(0)")
-        await expect_value(lambda: measure_end(composer), (await read_box(tabs))[0])
-
-    async def measure_end(composer: Locator) -> float:
-        return (await read_box(composer))[1]
+        await expect_value(lambda: measure_end(composer), PHONE["height"])
 
     looks = Looks(PHONE, scheme)
     use(windowed, world.owner, agent.page, look, looks, has_touch=True, is_mobile=True)
+
+
+INSET = 34  # pixels, the bar at the end of a phone's screen
+
+
+def test_ticket_has_its_comment_field_where_other_pages_have_tabs(chromium: Chromium, world: World) -> None:
+    world.ticket("The cart is empty")
+
+    async def look(page: Page) -> None:
+        tabs, composer = page.get_by_role("navigation", name="Tabs"), page.locator(".composer")
+        heading = page.get_by_role("heading", name="The cart is empty", level=1)
+        field, messages = page.get_by_label("New comment", exact=True), page.get_by_role("region", name="Messages")
+        # what opened it is gone then
+        await tabs.get_by_role("button", name="Search").tap()
+        await page.get_by_role("combobox").fill("cart")
+        await page.get_by_role("option", name="The cart is empty").tap()
+        await expect(heading).to_be_focused()
+        await expect(tabs).to_have_count(0)
+        assert (await read_box(composer))[1] == PHONE["height"]
+        # above the bar of the phone, and messages are above it
+        end = await measure_end(field)
+        session = await page.context.new_cdp_session(page)
+        await session.send("Emulation.setSafeAreaInsetsOverride", {"insets": {"bottom": INSET}})
+        await expect_value(lambda: measure_end(field), end - INSET)
+        await page.get_by_role("button", name="Mark as done").tap()
+        await expect(messages).to_contain_text("marked as done")
+        assert (await read_box(composer))[0] - (await read_box(messages))[1] == 16
+        await assert_accessible(page)
+        back = page.get_by_role("link", name="First project")
+        assert (await find_still_box(back.locator(".back")))["width"] >= 44
+        await back.tap()
+        await expect(tabs).to_be_in_viewport(ratio=1)
+        assert (await read_box(tabs))[0] - (await read_box(messages))[1] == 16
+        await page.go_back()
+        await expect(heading).to_be_focused()
+        await expect(tabs).to_have_count(0)
+        await page.go_back()
+        await expect(tabs).to_be_in_viewport(ratio=1)
+
+    on_a_phone(chromium, world, f"/projects/{world.project}", look)
 
 
 def test_filters_and_properties_fit_a_phone(chromium: Chromium, world: World) -> None:
