@@ -125,6 +125,47 @@ def test_palette_finds_messages_in_captures(chromium: Chromium, world: World) ->
 
 
 @EVERY
+def test_palette_searches_all_projects_or_one(chromium: Chromium, world: World, looks: Looks) -> None:
+    world.ticket("Gift cards have no price")
+    there = {"title": "Gift wrap is free"}
+    ok(world.api.post("/tickets", json={"project_id": world.new_project('A "second"'), **there}))
+
+    async def find(page: Page) -> None:
+        await ask(page, "gift")
+        found = page.get_by_role("group", name="Tickets").get_by_role("option")
+        both = [re.compile("Gift"), re.compile("Gift"), "All results for “gift”"]
+        one = [re.compile("Gift cards"), "All results for “gift” in First project"]
+        await expect(found).to_have_text(both)
+        await assert_accessible(page)
+        await page.get_by_role("button", name="Search in All projects").click()
+        await expect(found).to_have_text(one)
+        await expect(page.get_by_role("combobox")).to_be_focused()
+        await assert_accessible(page)
+        await assert_fits(page)
+        await page.keyboard.press("Control+/")
+        await expect(found).to_have_text(both)
+        await page.keyboard.press("Tab")
+        scope = page.get_by_role("button", name="Search in All projects")
+        await expect(scope).to_be_focused()
+        await expect(scope).to_have_attribute("title", "Search only First project (Ctrl /)")
+        await page.keyboard.press("Enter")
+        await found.filter(has_text="All results for “gift” in First project").click()
+        results = page.get_by_role("main").get_by_role("link", name="Gift")
+        await expect(results).to_have_text([re.compile("Gift cards")])
+
+    use(chromium, world.owner, f"/projects/{world.project}", find, looks)
+
+
+def test_palette_of_one_project_has_no_choice(chromium: Chromium, world: World) -> None:
+    async def find(page: Page) -> None:
+        await ask(page, "gift")
+        await expect(page.get_by_role("button", name="Close")).to_be_visible()
+        await expect(page.get_by_role("button", name="Search in")).to_have_count(0)
+
+    use(chromium, world.owner, f"/projects/{world.project}", find)
+
+
+@EVERY
 @pytest.mark.long
 def test_palette_shows_the_actions_of_a_ticket(chromium: Chromium, world: World, looks: Looks) -> None:
     ticket = world.ticket("The cart stays empty")

@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
-import type { Hit } from '../../generated/api';
+import type { Hit, Project } from '../../generated/api';
 import { overlay } from '../../src/app/core/overlay.svelte';
 import { toCreateItem, toTicketItems, type PaletteItem } from '../../src/app/search/palette/palette-items';
 
@@ -78,6 +78,19 @@ describe('tickets', () => {
       '/tickets/t-aaaaaa',
       '/tickets/t-bbbbbb',
       '/search?q=Cart%20%26%20basket',
+    ]);
+  });
+
+  test('all results of one project are in it', () => {
+    const projects = ['Web shop', 'The "shop"'].map((name) => ({ id: 'p-aaaaaa', name }) as Project);
+    const all = projects.map((each) => toTicketItems('cart', [hit('t-aaaaaa')], each)[1]!);
+    expect(labels(all)).toEqual([
+      'All results for “cart” in Web shop',
+      'All results for “cart” in The "shop"',
+    ]);
+    expect(all.map(address).map(decodeURIComponent)).toEqual([
+      '/search?q=cart project:"Web shop"',
+      '/search?q=cart project:p-aaaaaa',
     ]);
   });
 

@@ -14,18 +14,19 @@ export class TicketSearch {
   wrong = $state.raw<Span>();
   #limit: number;
   #latest = 0;
-  #query = '';
+  /** The project and the query that the tickets are of. */
+  #found = '';
 
   constructor(limit: number) {
     this.#limit = limit;
   }
 
-  /** Search after a pause in typing. The returned function cancels it. */
-  search(text: string): () => void {
+  /** Search one project, or all, after a pause in typing. The returned function cancels it. */
+  search(text: string, project?: string): () => void {
     const query = text.trim();
     const run = ++this.#latest;
     // results of another query must not be opened by mistake
-    if (!query.startsWith(this.#query)) this.tickets = [];
+    if (!nameSearch(query, project).startsWith(this.#found)) this.tickets = [];
     this.error = '';
     this.wrong = undefined;
     const isLongEnough = query.length >= MIN_LENGTH;
@@ -34,15 +35,16 @@ export class TicketSearch {
       this.tickets = [];
       return () => undefined;
     }
-    const timer = setTimeout(() => void this.#fetch(text, query, run), DEBOUNCE_MS);
+    const timer = setTimeout(() => void this.#fetch(text, project, run), DEBOUNCE_MS);
     return () => clearTimeout(timer);
   }
 
-  async #fetch(text: string, query: string, run: number): Promise<void> {
+  async #fetch(text: string, project: string | undefined, run: number): Promise<void> {
+    const q = text.trim();
     try {
-      const params = { query: { q: query, status: 'all' as const, limit: this.#limit, typing: true } };
-      const page = await unwrap(api.GET('/search', { params }));
-      if (run === this.#latest) [this.tickets, this.#query] = [page.items, query];
+      const query = { q, project_id: project, status: 'all' as const, limit: this.#limit, typing: true };
+      const page = await unwrap(api.GET('/search', { params: { query } }));
+      if (run === this.#latest) [this.tickets, this.#found] = [page.items, nameSearch(q, project)];
     } catch (error) {
       if (run !== this.#latest) return;
       const problem = error instanceof Problem ? error : undefined;
@@ -54,4 +56,8 @@ export class TicketSearch {
       if (run === this.#latest) this.isBusy = false;
     }
   }
+}
+
+function nameSearch(query: string, project = ''): string {
+  return `${project} ${query}`;
 }

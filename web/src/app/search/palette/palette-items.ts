@@ -54,20 +54,38 @@ const STREAMS = new Map<string | undefined, Component<{ size?: number }>>([
 
 /**
  * The items for tickets: the ticket whose ID is the query, the results, what was found only in captures, and a link to
- * all results.
+ * all results. `project` is the one that was searched, if it wasn't all.
  */
-export function toTicketItems(query: string, results: Hit[]): PaletteItem[] {
+export function toTicketItems(query: string, results: Hit[], project?: Project): PaletteItem[] {
   const id = query.toLowerCase();
   const isId = TICKET_ID.test(id) && !results.some((each) => each.id === id || each.key.toLowerCase() === id);
   const isCaptured = ({ highlights }: Hit) =>
     highlights.title.length === 0 && STREAMS.has(highlights.excerpt?.field);
-  const captures = toCaptureItems(query, results.filter(isCaptured));
+  const address = toSearchAddress(query, project);
+  const captures = toCaptureItems(address, results.filter(isCaptured));
   return [
     ...(isId ? [toIdItem(id)] : []),
     ...results.filter((each) => !isCaptured(each)).map(toTicketItem),
     ...captures,
-    ...(results.length > 0 ? [toAllResultsItem(query, captures.length > 0 ? 'In captures' : 'Tickets')] : []),
+    ...(results.length > 0
+      ? [
+          {
+            key: 'everything',
+            group: captures.length > 0 ? 'In captures' : 'Tickets',
+            label: `All results for “${query}”${project ? ` in ${project.name}` : ''}`,
+            icon: SearchIcon,
+            faded: true,
+            run: () => router.go(address),
+          },
+        ]
+      : []),
   ];
+}
+
+/** The address of the search page with a query, in one project or in all. */
+function toSearchAddress(query: string, project?: Project): string {
+  const value = project?.name.includes('"') ? project.id : `"${project?.name}"`;
+  return `/search?q=${encodeURIComponent(project ? `${query} project:${value}` : query)}`;
 }
 
 function toIdItem(id: string): PaletteItem {
@@ -96,7 +114,7 @@ function toTicketItem(ticket: Hit): PaletteItem {
 }
 
 /** One item for each message; several tickets can have the same one. */
-function toCaptureItems(query: string, results: Hit[]): PaletteItem[] {
+function toCaptureItems(searchAddress: string, results: Hit[]): PaletteItem[] {
   const found = new Map<string, { pieces: Piece[]; field: string; tickets: Hit[] }>();
   for (const ticket of results) {
     const { field, parts } = ticket.highlights.excerpt!;
@@ -114,24 +132,8 @@ function toCaptureItems(query: string, results: Hit[]): PaletteItem[] {
     capturedOn: tickets[0]!,
     pieces,
     hint: tickets.length === 1 ? tickets[0]!.key : `${tickets.length} tickets`,
-    run: () =>
-      router.go(
-        tickets.length === 1
-          ? `/tickets/${tickets[0]!.id}/${field}`
-          : `/search?q=${encodeURIComponent(query)}`,
-      ),
+    run: () => router.go(tickets.length === 1 ? `/tickets/${tickets[0]!.id}/${field}` : searchAddress),
   }));
-}
-
-function toAllResultsItem(query: string, group: string): PaletteItem {
-  return {
-    key: 'everything',
-    group,
-    label: `All results for “${query}”`,
-    icon: SearchIcon,
-    faded: true,
-    run: () => router.go(`/search?q=${encodeURIComponent(query)}`),
-  };
 }
 
 export function toProjectItem(project: Project): PaletteItem {
