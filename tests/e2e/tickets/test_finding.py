@@ -7,7 +7,7 @@ import pytest
 from playwright.async_api import Locator, Page, Route, expect
 
 from tests.docs.pages import ROOT, table, words
-from tests.e2e.support.app import EVERY, Looks, assert_accessible, assert_fits, use
+from tests.e2e.support.app import EVERY, LOOKS, Looks, assert_accessible, assert_fits, find_still_box, use
 from tests.e2e.support.browser import Chromium
 from tests.e2e.support.captures import capture_on, line
 from tests.e2e.support.webapp import open_as
@@ -163,6 +163,33 @@ def test_palette_of_one_project_has_no_choice(chromium: Chromium, world: World) 
         await expect(page.get_by_role("button", name="Search in")).to_have_count(0)
 
     use(chromium, world.owner, f"/projects/{world.project}", find)
+
+
+def test_fingers_show_the_actions_of_each_result(chromium: Chromium, world: World) -> None:
+    for title in ("The cart stays empty", "The cart is slow"):
+        world.ticket(title)
+
+    async def act(page: Page) -> None:
+        await page.get_by_role("button", name="Search", exact=True).tap()
+        await page.get_by_role("combobox").fill("cart")
+        rows, buttons = page.get_by_role("option", name="The cart"), page.locator("#palette-list .actions")
+        await expect(buttons).to_have_count(2)
+        row, button = await find_still_box(rows.nth(1)), await find_still_box(buttons.nth(1))
+        assert (button["width"], button["height"]) == (44, 44)
+        assert (button["y"], button["x"] + 44) == (row["y"], row["x"] + row["width"])
+        await assert_accessible(page)
+        await assert_fits(page)
+        key = await rows.nth(1).locator(".key").inner_text()
+        await buttons.nth(1).tap()
+        await expect(page.get_by_role("combobox", name="Search actions")).to_be_focused()
+        await expect(page.get_by_role("option", name=f"Copy key {key}")).to_be_visible()
+        back = page.get_by_role("button", name="Back")
+        assert (await find_still_box(back))["height"] == 44
+        await back.tap()
+        await rows.nth(1).tap()
+        await expect(page.get_by_role("heading", level=1, name="The cart")).to_be_visible()
+
+    use(chromium, world.owner, f"/projects/{world.project}", act, LOOKS["phone"], has_touch=True, is_mobile=True)
 
 
 @EVERY
