@@ -3,9 +3,9 @@
 import asyncio
 
 import pytest
-from playwright.async_api import Page, ViewportSize, expect
+from playwright.async_api import Locator, Page, ViewportSize, expect
 
-from tests.e2e.support.app import EVERY, PHONE, Looks, assert_accessible, expect_value, use
+from tests.e2e.support.app import EVERY, PHONE, Looks, assert_accessible, expect_value, find_still_box, use
 from tests.e2e.support.browser import Chromium
 from tests.e2e.support.captures import capture_on, failure, request
 from tests.support.server import World, ok
@@ -115,3 +115,57 @@ def test_chips_and_facts_of_a_card_are_on_one_line(chromium: Chromium, world: Wo
         await expect_value(lambda: foot.evaluate(SHOWN), [f"Blocked by {key}", "1", *label])
 
     use(chromium, world.owner, f"/projects/{world.project}", look, looks)
+
+
+TITLE_AT = "([x, y]) => document.elementFromPoint(x, y).closest('[title]')?.title"
+
+
+async def expect_title(page: Page, part: Locator, title: str | None) -> None:
+    """What the browser shows for a mouse that rests on a part."""
+    box = await find_still_box(part)
+    at = (box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    await page.mouse.move(*at)
+    await expect_value(lambda: page.evaluate(TITLE_AT, at), title)
+
+
+def test_mouse_explains_the_chips_of_a_card_and_still_opens_it(windowed: Chromium, world: World) -> None:
+    ticket = capture_failing(world)
+    verify(world, ticket, "flaky")
+    blockers = [world.ticket(f"Blocker {number}") for number in range(2)]
+    other = world.ticket("Before that", due_on="2031-11-26", priority="high")["id"]
+    for each in blockers:
+        ok(world.api.post(f"/tickets/{each['id']}/links", json={"kind": "blocks", "other": other}))
+    ok(world.api.post(f"/tickets/{other}/comments", json={"body": "Seen"}))
+    ok(world.owner.web.post(f"/tickets/{other}/work", json={}))
+    keys = ", ".join(each["key"] for each in blockers)
+
+    async def point(page: Page) -> None:
+        card = page.locator(f"article:has([data-ticket='{ticket}'])")
+        await expect_title(page, card.get_by_text("TypeError"), "TypeError")
+        await expect_title(page, card.get_by_text("2 failed"), "Failed requests: 2")
+        await expect_title(page, card.get_by_text("Flaky"), "The rounds had different results")
+        card = page.locator(f"article:has([data-ticket='{other}'])")
+        await expect_title(page, card.get_by_text("Blocked by"), f"Blocked by {keys}")
+        await expect_title(page, card.locator(".claim"), "Ann is working on it")
+        await expect_title(page, card.locator(".title"), "")
+        # a chip belongs to the link, and can be dragged
+        chip = card.get_by_text("Blocked by")
+        lane = page.get_by_role("region", name="In progress")
+        await chip.hover(force=True)
+        await page.mouse.down()
+        box = await find_still_box(lane)
+        await page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2, steps=4)
+        await page.mouse.up()
+        await expect(lane.locator("[data-ticket]")).to_have_count(1)
+        await chip.click(force=True)
+        await expect(page.get_by_role("heading", name="Before that", level=1)).to_be_visible()
+
+    async def look(page: Page) -> None:
+        card = page.locator(f"article:has([data-ticket='{other}'])")
+        await expect_title(page, card.get_by_text("Nov 26, 2031"), "Due Nov 26, 2031")
+        await expect_title(page, card.locator(".top svg").first, "High")
+
+    looks = Looks({"width": 1600, "height": 900}, "light")
+    # whoever can write has buttons in the place of the first line
+    use(windowed, world.join("Vic", "viewer"), f"/projects/{world.project}", look, looks)
+    use(windowed, world.owner, f"/projects/{world.project}", point, looks)

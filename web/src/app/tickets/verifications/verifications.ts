@@ -3,13 +3,13 @@ import { shortenCommit } from '../git/commits';
 
 type Tone = 'error' | 'ok' | 'warn';
 
-/** How each verdict reads, and its colour. */
-export const VERDICTS: Record<Verdict, { label: string; tone: Tone }> = {
-  reproduced: { label: 'Reproduced', tone: 'error' },
-  gone: { label: 'Gone', tone: 'ok' },
-  different_error: { label: 'Different error', tone: 'warn' },
-  not_reached: { label: 'Not reached', tone: 'warn' },
-  flaky: { label: 'Flaky', tone: 'warn' },
+/** How each verdict reads, what it says, and its colour. */
+export const VERDICTS: Record<Verdict, { label: string; about: string; tone: Tone }> = {
+  reproduced: { label: 'Reproduced', about: 'The bug happened again', tone: 'error' },
+  gone: { label: 'Gone', about: 'The bug didn’t happen again', tone: 'ok' },
+  different_error: { label: 'Different error', about: 'A different error happened', tone: 'warn' },
+  not_reached: { label: 'Not reached', about: 'The run didn’t reach the bug’s page', tone: 'warn' },
+  flaky: { label: 'Flaky', about: 'The rounds had different results', tone: 'warn' },
 };
 
 interface Sides {
