@@ -6,6 +6,7 @@ import pytest
 from playwright.async_api import Locator, Page, expect
 
 from tests.e2e.support.app import (
+    DESK,
     LOOKS,
     PHONE,
     Looks,
@@ -232,6 +233,25 @@ def test_ticket_has_its_comment_field_where_other_pages_have_tabs(chromium: Chro
         await expect(tabs).to_be_in_viewport(ratio=1)
 
     on_a_phone(chromium, world, f"/projects/{world.project}", look)
+
+
+def test_buttons_of_the_header_look_the_same_and_are_icons_on_phones(chromium: Chromium, world: World) -> None:
+    ticket = world.ticket("The cart is empty")
+
+    async def look(page: Page) -> None:
+        for name in ("Unfollow", "Mark as done"):
+            button = page.get_by_role("button", name=name)
+            box = await find_still_box(button)
+            assert (box["width"], box["height"]) == (44, 44)
+            await expect(button).to_have_text(name)
+            await expect(button.get_by_text(name)).to_be_hidden()
+            for style in ("border-top-color", "background-color"):
+                await expect(button).to_have_css(style, "rgba(0, 0, 0, 0)")
+        await page.set_viewport_size(DESK)
+        for name in ("Unfollow", "Mark as done"):
+            await expect(page.get_by_role("button", name=name).get_by_text(name)).to_be_visible()
+
+    on_a_phone(chromium, world, f"/tickets/{ticket['id']}", look)
 
 
 def test_filters_and_properties_fit_a_phone(chromium: Chromium, world: World) -> None:
