@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from msgspec import UNSET
 
-from ticketbox.domain.captures.capture import HealthReason, HealthStatus, StreamHealth
+from ticketbox.domain.captures.capture import HealthReason, HealthStatus, ReplayHealth
 from ticketbox.domain.captures.intake.processor_time import ProcessorTime
 from ticketbox.domain.captures.redaction.redactor import Redactor
 from ticketbox.domain.captures.replay import replay
@@ -147,7 +147,7 @@ def test_what_runs_or_loads_is_removed() -> None:
         "style": {"background": "none", "color": ["red", "important"]}
     }
     assert {event["data"].get("source") for event in stored if event["type"] == 3} == {0, 8, 13, 15}
-    assert health == StreamHealth(HealthStatus.OK, captured=len(stored))
+    assert health == ReplayHealth(HealthStatus.OK, captured=len(stored), length=100)
 
 
 def test_style_sheet_that_loads_after_the_snapshot_is_shown() -> None:
@@ -245,7 +245,7 @@ def test_events_out_of_order_or_of_another_form_are_dropped() -> None:
     ]
     stored, health = store([*begin(), *odd, mutate()])
     assert len(stored) == 3
-    assert health == StreamHealth(HealthStatus.PARTIAL, HealthReason.ERROR, 3, len(odd))
+    assert health == ReplayHealth(HealthStatus.PARTIAL, HealthReason.ERROR, 3, len(odd), 100)
 
 
 def test_declarations_are_kept_whose_value_a_page_set_as_a_number() -> None:
@@ -279,19 +279,21 @@ DEEP[1]["data"]["node"] = "DEEP"
     (json.dumps([*begin(), *[{"type": 0, "timestamp": START, "data": 0}] * replay.MAX_EVENTS]).encode(), "limit"),
 ])  # fmt: skip
 def test_unusable_replay_is_left_out_with_the_reason(sent: bytes, reason: str) -> None:
-    assert store(sent) == ([], StreamHealth(HealthStatus.BLOCKED, HealthReason(reason)))
+    assert store(sent) == ([], ReplayHealth(HealthStatus.BLOCKED, HealthReason(reason)))
 
 
 def test_replay_that_takes_too_long_is_left_out() -> None:
     sent = json.dumps(begin(*[element("p", text("x" * 50)) for _ in range(3_000)])).encode()
     read = replay.read_replay(sent, 30, UNSET, Redactor(), ProcessorTime(0.001))
-    assert (read.events, read.health) == (b"", StreamHealth(HealthStatus.BLOCKED, HealthReason.LIMIT))
+    assert (read.events, read.health) == (b"", ReplayHealth(HealthStatus.BLOCKED, HealthReason.LIMIT))
 
 
 def test_clients_account_of_a_replay_stays() -> None:
-    late = StreamHealth(HealthStatus.PARTIAL, HealthReason.LATE_START, captured=99)
-    assert store([*begin(), mutate()], health=late)[1] == StreamHealth(HealthStatus.PARTIAL, HealthReason.LATE_START, 3)
-    slow = StreamHealth(HealthStatus.BLOCKED, HealthReason.SLOWDOWN)
+    late = ReplayHealth(HealthStatus.PARTIAL, HealthReason.LATE_START, captured=99, length=99)
+    stored = ReplayHealth(HealthStatus.PARTIAL, HealthReason.LATE_START, 3, length=100)
+    assert store([*begin(), mutate()], health=late)[1] == stored
+    assert store(b"", health=late)[1] == ReplayHealth(HealthStatus.PARTIAL, HealthReason.LATE_START)
+    slow = ReplayHealth(HealthStatus.BLOCKED, HealthReason.SLOWDOWN)
     assert store(b"", health=slow) == ([], slow)
     assert store(b"") == ([], UNSET)
-    assert store(begin(), seconds=0)[1] == StreamHealth(HealthStatus.DISABLED, HealthReason.POLICY)
+    assert store(begin(), seconds=0)[1] == ReplayHealth(HealthStatus.DISABLED, HealthReason.POLICY)

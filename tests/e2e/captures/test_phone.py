@@ -36,7 +36,7 @@ def test_picture_is_above_the_description_and_the_replay_plays_in_its_place(chro
         ]
         assert place["y"] < summary["y"] < text["y"]
         await assert_accessible(page)
-        await page.get_by_role("button", name="Play replay").tap()
+        await page.get_by_role("button", name="Play replay · 0:06", exact=True).tap()
         await expect(page.get_by_role("button", name="Pause replay")).to_be_focused()
         await page.get_by_role("option", name="TypeError: no total").tap()
         await expect(find_page(page).get_by_role("heading")).to_have_text("Total: NaN")

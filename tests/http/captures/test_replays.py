@@ -30,7 +30,7 @@ def test_replay_is_stored_and_read(world: World) -> None:
     assert answer.headers["content-type"] == "application/json"
     assert [event["type"] for event in events] == [4, 2, 3]
     assert events[2]["data"]["texts"] == [{"id": 6, "value": "Cart (empty)"}]
-    assert read_health(world, made)[0] == {"status": "ok", "reason": None, "captured": 3, "dropped": 0}
+    assert read_health(world, made)[0] == {"status": "ok", "reason": None, "captured": 3, "dropped": 0, "length": 9_000}
 
 
 @pytest.mark.parametrize("sent", [b"[1", b"\x1f\x8b damaged", b"[" + b" " * (2 << 20) + b"]"])

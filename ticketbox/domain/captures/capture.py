@@ -219,6 +219,15 @@ class StreamHealth(Struct, forbid_unknown_fields=True):
     dropped: Annotated[Tally, Meta(description="Entries that were left out because of the limits.")] = 0
 
 
+class ReplayHealth(StreamHealth):
+    """How complete the replay is, and how long."""
+
+    length: Annotated[
+        Tally | UnsetType,
+        Meta(description="Milliseconds from its beginning to its end. The server measures it."),
+    ] = UNSET
+
+
 class ScreenshotHealth(Struct, forbid_unknown_fields=True):
     """What the picture shows of the page."""
 
@@ -237,7 +246,7 @@ class Health(Struct, forbid_unknown_fields=True):
         UNSET
     )
     replay: Annotated[
-        StreamHealth | UnsetType,
+        ReplayHealth | UnsetType,
         Meta(description="Left out when the client doesn't record it. `captured` counts what is stored."),
     ] = UNSET
     frames: Annotated[

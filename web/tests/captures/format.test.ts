@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { formatDuration, hostOf, shortenUrl } from '../../src/app/captures/format';
+import { formatDuration, formatPlayingTime, hostOf, shortenUrl } from '../../src/app/captures/format';
 
 test.each([
   [0, '0 ms'],
@@ -22,6 +22,14 @@ test.each([
   ['https://shop.example/a?next=/b/c', 'a?next=/b/c'],
 ])('shortenUrl(%s)', (url, text) => {
   expect(shortenUrl(url)).toBe(text);
+});
+
+test.each([
+  [100, '0:01'],
+  [17_900, '0:18'],
+  [119_600, '2:00'],
+])('formatPlayingTime(%d)', (ms, text) => {
+  expect(formatPlayingTime(ms)).toBe(text);
 });
 
 test('hostOf includes the port', () => {

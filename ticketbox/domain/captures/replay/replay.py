@@ -9,7 +9,7 @@ from typing import NamedTuple
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from ticketbox.domain.captures.capture import HealthReason, HealthStatus, StreamHealth
+from ticketbox.domain.captures.capture import HealthReason, HealthStatus, ReplayHealth
 from ticketbox.domain.captures.intake.inflation import MAGIC, InflatedTooLarge, InvalidGzip, inflate
 from ticketbox.domain.captures.intake.json_repair import repair_json
 from ticketbox.domain.captures.intake.processor_time import ProcessorTime
@@ -54,7 +54,7 @@ class Replay(msgspec.Struct, frozen=True):
     """A replay as it is stored, a JSON array of events, empty if there is none; its health, and its time."""
 
     events: bytes
-    health: StreamHealth | UnsetType
+    health: ReplayHealth | UnsetType
     span: ReplaySpan | None = None
 
 
@@ -64,7 +64,7 @@ _INVALID = (KeyError, TypeError, ValueError, AttributeError, IndexError)  # an e
 
 
 def read_replay(
-    body: bytes, seconds: int, sent_health: StreamHealth | UnsetType, redactor: Redactor, limit: ProcessorTime
+    body: bytes, seconds: int, sent_health: ReplayHealth | UnsetType, redactor: Redactor, limit: ProcessorTime
 ) -> Replay:
     """Read a replay, plain or gzip, and copy what is shown of its last seconds.
 
@@ -72,22 +72,23 @@ def read_replay(
     that is early enough, because a replay can begin only with one.
     """
     if not seconds and (body or sent_health is not UNSET):
-        return Replay(b"", StreamHealth(HealthStatus.DISABLED, HealthReason.POLICY))
+        return Replay(b"", ReplayHealth(HealthStatus.DISABLED, HealthReason.POLICY))
     if not body:
-        without = UNSET if sent_health is UNSET else msgspec.structs.replace(sent_health, captured=0)
+        without = UNSET if sent_health is UNSET else msgspec.structs.replace(sent_health, captured=0, length=UNSET)
         return Replay(b"", without)
     try:
         replay = _read_events(body, seconds, EventCopier(NodeCopier(redactor, limit)), limit)
     except _Unusable as error:
-        return Replay(b"", StreamHealth(HealthStatus.BLOCKED, error.reason))
+        return Replay(b"", ReplayHealth(HealthStatus.BLOCKED, error.reason))
     except PayloadTooLarge:
-        return Replay(b"", StreamHealth(HealthStatus.BLOCKED, HealthReason.LIMIT))
+        return Replay(b"", ReplayHealth(HealthStatus.BLOCKED, HealthReason.LIMIT))
     events, count, dropped, span = replay
     if dropped:
-        return Replay(events, StreamHealth(HealthStatus.PARTIAL, HealthReason.ERROR, count, dropped), span)
-    if sent_health is UNSET:
-        return Replay(events, StreamHealth(HealthStatus.OK, captured=count), span)
-    return Replay(events, msgspec.structs.replace(sent_health, captured=count), span)
+        health = ReplayHealth(HealthStatus.PARTIAL, HealthReason.ERROR, dropped=dropped)
+    else:
+        health = ReplayHealth(HealthStatus.OK) if isinstance(sent_health, UnsetType) else sent_health
+    length = max(0, round(span.end - span.start))
+    return Replay(events, msgspec.structs.replace(health, captured=count, length=length), span)
 
 
 def _read_events(

@@ -7,6 +7,12 @@ export function formatDuration(ms: number): string {
   return `${(ms / 60_000).toFixed(1)} min`;
 }
 
+/** Format how long something plays, in milliseconds, in minutes and whole seconds: "0:18". */
+export function formatPlayingTime(ms: number): string {
+  const seconds = Math.max(1, Math.round(ms / 1_000));
+  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
+}
+
 /** Shorten a URL to its last segment and query: `app.js:10:4`, `cart?page=2`. */
 export function shortenUrl(url: string): string {
   const path = url.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i, '');
