@@ -166,6 +166,6 @@ def parse_query(scope: Scope) -> dict[str, str]:
     parameters: dict[str, str] = {}
     for name, value in pairs:
         if name in parameters:
-            raise InvalidRequest(f"{name} is repeated in the query")
+            raise InvalidRequest(f"the query has several values of {name}")
         parameters[name] = value
     return parameters

@@ -132,7 +132,7 @@ def test_person_adds_a_passkey_and_signs_in_with_it(chromium: Chromium, world: W
         await expect(passkeys).to_have_count(0)
         await leave(page, settings)
         await page.get_by_role("button", name="Sign in with a passkey").click()
-        await expect(page.get_by_role("alert")).to_have_text("This passkey isn't one of the account's.")
+        await expect(page.get_by_role("alert")).to_have_text("This passkey isn’t one of the account’s.")
         await enter_password(page, bob)
         await expect(page).to_have_url(settings)
 

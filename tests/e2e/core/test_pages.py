@@ -142,7 +142,7 @@ def test_wrong_input_is_explained_and_what_was_typed_stays(chromium: Chromium, f
         watch = Watch(page)
         await page.goto(address)
         await expect_refusal(
-            page, "password_again", "The passwords don't match.", password_again="another battery staple"
+            page, "password_again", "The passwords don’t match.", password_again="another battery staple"
         )
         short = {"password": "too short", "password_again": "too short"}
         await expect_refusal(page, "password", "Use 10 to 200 characters.", **short)

@@ -194,7 +194,7 @@ WRONG: dict[str, Any] = {
 def test_invalid_document_is_reported_to_the_person(world: World, publisher: Publisher, publish: Any) -> None:
     page = DescribedApp(world, publish(publisher)).ask(browser_of(world.owner))
     assert (page.status_code, "location" in page.headers) == (400, False), page.text
-    assert "The app can&#39;t be connected" in page.text
+    assert "The app can’t be connected" in page.text
     assert 'name="handle"' not in page.text
     assert "/target.json" not in publisher.asked
 

@@ -173,7 +173,7 @@ def test_id_token_with_wrong_claims_signs_nobody_in(sso: Box, issuer: Issuer, cl
     browser = open_browser(sso)
     answer = sign_in(sso, issuer, browser, **{**new_person("eve"), **claims})
     assert answer.status_code == 403, answer.text
-    assert "Acme didn&#39;t confirm who you are" in answer.text
+    assert "Acme didn’t confirm who you are" in answer.text
     assert not is_signed_in(browser)
 
 

@@ -36,7 +36,7 @@ def build_routes(registry: Registry, dispatcher: Dispatcher, site: Site) -> list
         except OAuthError as error:
             return _render_error(error, site)
         except Problem as problem:
-            return _render_note("The app can't be connected", problem.detail, problem.status)
+            return _render_note("The app can’t be connected", problem.detail, problem.status)
         return_to = f"/oauth/authorize?{scope['query_string'].decode('latin-1')}"
         if isinstance(consent, SignInFirst):
             target = None if consent.redirect_uri is None else oauth.build_form_source(consent.redirect_uri)
@@ -114,13 +114,13 @@ def _render_error(error: OAuthError, site: Site) -> Answer:
     Nobody is redirected without a decision: anybody can register an app with any address (RFC 9700, 4.11.2).
     """
     if error.redirect_uri is None:
-        return _render_note("The app can't be connected", error.detail, error.status)
+        return _render_note("The app can’t be connected", error.detail, error.status)
     back = oauth.add_response_parameters(
         error.redirect_uri, error=error.error, error_description=error.detail, state=error.state, iss=site.public_url
     )
     host = oauth.format_host(error.redirect_uri)
     return render_page(
-        "done.html", 400, title="The app can't be connected", detail=error.detail, address=None, back=back, host=host
+        "done.html", 400, title="The app can’t be connected", detail=error.detail, address=None, back=back, host=host
     )
 
 

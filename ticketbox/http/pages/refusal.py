@@ -56,9 +56,11 @@ def build_refusal_page(scope: Scope, problem: Problem) -> Answer | None:
     page = render_page(
         "problem.html",
         problem.status,
+        status_code=problem.status,
         title=_TITLES.get(problem.status, _OTHER),
         detail=shown.detail,
         request_id=shown.request_id,
+        retry_after=problem.extra.get("retry_after") if problem.status == 429 else None,
         can_retry=can_retry,
         link="" if problem.status == 421 else link,  # every page at this address is refused
         icon=_load_icon(),

@@ -3,6 +3,7 @@
 import functools
 import re
 from base64 import b64encode
+from datetime import datetime
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, urlencode
@@ -42,6 +43,18 @@ def _load_templates() -> "Environment":
     )
 
 
+def _write_sentence(detail: str) -> str:
+    """Write a problem's detail as a sentence of a page. A field's name at its start stays as it is."""
+    start = detail[:1] if "_" in detail.partition(" ")[0] else detail[:1].upper()
+    return f"{start}{detail[1:]}.".replace("'", "’")
+
+
+def _write_day(moment: str) -> str:
+    """Write the day of a moment in ISO 8601, such as November 26, 2026."""
+    day = datetime.fromisoformat(moment)
+    return f"{day:%B} {day.day}, {day.year}"
+
+
 def render_page(
     template: str,
     status: int = 200,
@@ -62,7 +75,8 @@ def render_page(
     if style is not None:
         policy = policy.replace(_STYLES, b"style-src 'sha256-" + b64encode(sha256(style.encode()).digest()) + b"'")
         values["style"] = style
-    text = _load_templates().get_template(template).render(version=__version__, **values)
+    values |= {"version": __version__, "write_sentence": _write_sentence, "write_day": _write_day}
+    text = _load_templates().get_template(template).render(**values)
     # Forms need the Origin header, which browsers omit with no-referrer.
     headers = [(b"content-security-policy", policy), (b"referrer-policy", b"same-origin")]
     return Page(status, text.encode(), "text/html; charset=utf-8", headers)

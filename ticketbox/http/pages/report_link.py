@@ -4,7 +4,6 @@ Both need no script. `/r/pub_…` is the form, `/r/rcpt_…` shows what became o
 """
 
 import typing
-from datetime import datetime
 from typing import Any
 
 from litestar import Request, get, post
@@ -38,8 +37,7 @@ def build_routes(registry: Registry, dispatcher: Dispatcher) -> list[HTTPRouteHa
                 status: ReportStatus = await dispatcher.dispatch(
                     registry["get_report_status"], {"receipt": secret}, context
                 )
-                day = datetime.fromisoformat(status.reported)
-                return render_page("report_status.html", report=status, reported_on=f"{day:%B} {day.day}, {day.year}")
+                return render_page("report_status.html", report=status)
             page: ReportPage = await dispatcher.dispatch(registry["get_report_page"], {"key": secret}, context)
         except NotFound:
             return render_page("report_gone.html", 404)

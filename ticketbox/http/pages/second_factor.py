@@ -43,7 +43,7 @@ def build_routes(registry: Registry, dispatcher: Dispatcher, site: Site) -> list
 
     async def render(context: RequestContext, then: str, problem: Problem | None = None, **shown: Any) -> Answer:
         methods = await run("get_sign_in_methods", context)
-        values = {"app": None, "qr": "", "codes": None, **shown}
+        values = {"app": None, "qr": "", "codes": None, "focused": "", **shown}
         status = 200 if problem is None else problem.status
         values |= {"methods": methods, "factor": methods.second_factor, "problem": problem, "then": then}
         return render_page("second_factor.html", status, passkeys=True, **values)
@@ -76,9 +76,9 @@ def build_routes(registry: Registry, dispatcher: Dispatcher, site: Site) -> list
             email = "" if context.actor is None else context.actor.email
             return render_sign_in_page(dispatcher.services.provider, build_factor_path(then), email, fresh=True)
         except Problem as problem:
-            return await render(context, then, problem, **_show_app(form.get("uri", "")))
+            return await render(context, then, problem, focused=form.get("action"), **_show_app(form.get("uri", "")))
         if isinstance(result, AuthenticatorSecret):
-            return await render(context, then, **_show_app(result.uri))
+            return await render(context, then, focused="enable", **_show_app(result.uri))
         return await render(context, then, codes=result.recovery_codes if isinstance(result, RecoveryCodes) else None)
 
     return [show_second_factor, change_second_factor]

@@ -58,18 +58,19 @@ async function create({ next }, place) {
   codes.querySelector('h2').focus();
 }
 
-function explain(error) {
-  if (error.name === 'NotAllowedError') return 'No passkey was used. Try again, or choose another way.';
+function explain(error, verb) {
+  if (error.name === 'NotAllowedError') return `No passkey was ${verb}. Try again, or choose another way.`;
   if (error.name === 'InvalidStateError') return 'This device already has a passkey of your account.';
   if (error.name === 'SecurityError') return `Passkeys can’t be used at ${location.origin}.`;
   const text = String(error.message);
-  return `${text.slice(0, 1).toUpperCase()}${text.slice(1).replace(/\.$/, '')}.`;
+  return `${text.slice(0, 1).toUpperCase()}${text.slice(1).replace(/\.$/, '')}.`.replaceAll("'", '’');
 }
 
 for (const place of isSupported ? document.querySelectorAll('[data-passkey]') : []) {
   const alert = place.querySelector('[role=alert]');
   const run = place.dataset.passkey === 'create' ? create : signIn;
   place.hidden = false;
+  place.querySelector('[autofocus]')?.focus();
   place.addEventListener('submit', async (event) => {
     event.preventDefault();
     const button = place.querySelector('button');
@@ -80,10 +81,11 @@ for (const place of isSupported ? document.querySelectorAll('[data-passkey]') : 
     } catch (error) {
       if (error.code === 'password_required' || (error.code === 'unauthorized' && run === create))
         return location.assign(locate(`/signin?next=${encodeURIComponent(findPath())}`));
-      alert.textContent = explain(error);
+      alert.textContent = explain(error, run === create ? 'created' : 'used');
       alert.hidden = false;
     } finally {
       button.disabled = false;
+      if (!alert.hidden) button.focus();
     }
   });
 }

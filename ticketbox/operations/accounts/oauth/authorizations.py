@@ -151,10 +151,7 @@ def _answer_request(tx: Write, actor: Actor, args: Authorize, public_url: str) -
     if client is None and not signed_in and oauth.is_metadata_address(args.client_id or ""):
         return SignInFirst(None, actor.email)
     if client is None:
-        raise OAuthError(
-            "invalid_client",
-            "this app isn't registered any more; connect it again from the app",
-        )
+        raise OAuthError("invalid_client", "this app isn't registered any more")
     redirect_uri = _resolve_redirect_uri(client, args.redirect_uri)
     if not signed_in:
         return SignInFirst(redirect_uri, actor.email)
