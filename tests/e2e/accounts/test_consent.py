@@ -16,8 +16,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.auth import AuthorizationCodeResult, OAuthClientInformationFull, OAuthClientMetadata, OAuthToken
 from playwright.async_api import Page, expect
 
-from tests.e2e.core.test_pages import DESK, NARROWEST, PHONE, Watch
-from tests.e2e.support.app import SCHEMES, Scheme, run_axe
+from tests.e2e.core.test_pages import NARROWEST, PHONE, Watch
 from tests.e2e.support.browser import Chromium
 from tests.support.oauth_app import ALL, App
 from tests.support.operation_cases import update_row
@@ -257,28 +256,6 @@ async def each_page(page: Page, world: World, check: Callable[[str], Awaitable[N
     assert quote(world.box.url, safe="") in (
         await page.get_by_role("link", name="open the app").get_attribute("href") or ""
     )
-
-
-@pytest.mark.long
-@SCHEMES
-def test_no_page_of_it_shuts_anybody_out(chromium: Chromium, world: World, scheme: Scheme) -> None:
-    seen: dict[str, str] = {}
-
-    async def visit(page: Page) -> None:
-        watch = Watch(page)
-
-        async def check(name: str) -> None:
-            for size in (DESK, PHONE):
-                await page.set_viewport_size(size)
-                result = await run_axe(page)
-                seen[f"{name} at {size['width']}"] = result.generate_report() if result.violations_count else ""
-
-        await each_page(page, world, check)
-        watch.assert_clean(world.box)
-
-    chromium.visit(visit, color_scheme=scheme)
-    assert len(seen) == 12
-    assert {name: report for name, report in seen.items() if report} == {}
 
 
 @pytest.mark.long
