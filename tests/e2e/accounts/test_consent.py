@@ -14,10 +14,11 @@ from mcp.client import Client
 from mcp.client.auth import OAuthClientProvider
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.auth import AuthorizationCodeResult, OAuthClientInformationFull, OAuthClientMetadata, OAuthToken
-from playwright.async_api import Page, expect
+from playwright.async_api import Locator, Page, expect
 
 from tests.e2e.core.test_pages import NARROWEST, PHONE, Watch
 from tests.e2e.support.browser import Chromium
+from tests.support.authenticator import Phone
 from tests.support.oauth_app import ALL, App
 from tests.support.operation_cases import update_row
 from tests.support.server import PASSWORD, World, ok
@@ -223,6 +224,62 @@ def test_projects_are_chosen_by_keyboard_and_only_the_chosen_companys_show(chrom
     identity = ok(app.call(pair["access_token"]))["result"]["structuredContent"]["token"]
     assert (identity["scopes"], identity["company_id"], identity["project_ids"]) == (["read"], world.company, [second])
     assert beside
+
+
+async def tab_to(page: Page, target: Locator) -> None:
+    """Press Tab until an element has the focus; each stop before it shows that it has it."""
+    async with asyncio.timeout(30):
+        while not await target.evaluate("(element) => element === document.activeElement"):
+            await page.keyboard.press("Tab")
+            focused = page.locator(":focus")
+            if await focused.count():  # the browser's own controls come after the page's last one
+                assert await focused.evaluate("(element) => getComputedStyle(element).outlineStyle") == "solid"
+
+
+@pytest.mark.long
+def test_app_is_connected_with_a_second_factor_by_keyboard_alone(chromium: Chromium, world: World) -> None:
+    second = world.new_project("Second project")
+    ok(world.owner.web.post("/companies", json={"name": "Beside"}))
+    phone, app = Phone(world.owner), App(world.box, name="Keyboard")
+
+    async def visit(page: Page) -> str:
+        keys = page.keyboard
+        await page.goto(f"{world.box.url}/oauth/authorize?{urlencode(app.request())}")
+        await expect(page.get_by_label("Email address")).to_be_focused()
+        await keys.type(world.owner.email)
+        await keys.press("Tab")
+        await keys.type(PASSWORD)
+        await keys.press("Enter")
+        await expect(page.get_by_label("Code")).to_be_focused()
+        await keys.type("000000")
+        await keys.press("Enter")
+        await expect(page.get_by_role("alert")).to_be_visible()
+        await expect(page.get_by_label("Code")).to_be_focused()
+        await keys.type(phone.show_code())
+        await keys.press("Enter")
+        approve = page.get_by_role("button", name="Approve")
+        await expect(approve).to_be_visible()
+        scopes = page.locator("input[name=scope]")
+        for scope in await scopes.all():
+            await tab_to(page, scope)
+            await keys.press("Space")
+        await tab_to(page, approve)
+        await keys.press("Enter")
+        await expect(page.get_by_role("alert")).to_be_visible()
+        await expect(scopes.first).to_be_focused()
+        await keys.press("Space")
+        await tab_to(page, page.get_by_role("radio", name="All companies"))
+        await keys.press("ArrowDown")
+        await tab_to(page, page.get_by_role("checkbox", name="Second project"))
+        await keys.press("Space")
+        await tab_to(page, approve)
+        async with page.expect_request("http://127.0.0.1:33418/**") as back:  # where nobody listens
+            await keys.press("Enter")
+        return dict(parse_qsl(urlsplit((await back.value).url).query))["code"]
+
+    pair = ok(app.redeem(chromium.visit(visit)))
+    identity = ok(app.call(pair["access_token"]))["result"]["structuredContent"]["token"]
+    assert (identity["scopes"], identity["company_id"], identity["project_ids"]) == (["read"], world.company, [second])
 
 
 async def each_page(page: Page, world: World, check: Callable[[str], Awaitable[None]]) -> None:
