@@ -199,7 +199,7 @@ def test_part_that_cannot_be_loaded_is_loaded_when_the_connection_is_back(chromi
 
 @pytest.mark.long
 @pytest.mark.parametrize("writes", ["in a text field", "with unsaved changes"])
-def test_page_does_not_reload_by_itself_while_somebody_writes(chromium: Chromium, world: World, writes: str) -> None:
+def test_page_does_not_reload_while_somebody_writes(chromium: Chromium, world: World, writes: str) -> None:
     async def lose_connection(page: Page) -> None:
         name, reload = page.get_by_label("Name", exact=True), page.get_by_role("button", name="Reload page")
         await expect(name).to_have_value("Ann")

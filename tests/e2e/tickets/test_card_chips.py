@@ -166,6 +166,6 @@ def test_mouse_explains_the_chips_of_a_card_and_still_opens_it(windowed: Chromiu
         await expect_title(page, card.locator(".top svg").first, "High")
 
     looks = Looks({"width": 1600, "height": 900}, "light")
-    # whoever can write has buttons in the place of the first line
+    # people who can write have buttons in the place of the first line
     use(windowed, world.join("Vic", "viewer"), f"/projects/{world.project}", look, looks)
     use(windowed, world.owner, f"/projects/{world.project}", point, looks)
