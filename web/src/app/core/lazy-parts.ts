@@ -6,9 +6,8 @@ const YOUNG_MS = 5_000;
 
 /**
  * Parts of the app that are loaded when they are first needed. One that doesn't arrive, because the browser is offline or
- * the server has a new version, needs a new page: a browser remembers a module that failed for as long as the page lives
- * (HTML Standard, "module map"). The page reloads when the server answers, unless somebody is writing, or a new page
- * fails as well.
+ * the server has a new version, needs a new page: browsers such as Chromium 150 remember a module that failed for as long
+ * as the page lives. The page reloads when the server answers, unless somebody is writing, or a new page fails as well.
  */
 class LazyParts {
   #hasFailed = false;
