@@ -5,7 +5,7 @@ const OURS = fileURLToPath(new URL('../src/app/ui/icons/LightIcon.svelte', impor
 
 /**
  * Draw Lucide's icons with our component. Lucide's own computes a dozen values and makes a component of each line, which
- * took 3 to 10 % of the processor time of opening a board.
+ * took up to 10 % of the processor time of opening a board.
  */
 export function lightIcons(): Plugin {
   let isUsed = false;

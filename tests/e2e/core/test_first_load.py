@@ -181,6 +181,11 @@ def test_part_that_cannot_be_loaded_is_loaded_when_the_connection_is_back(chromi
         await page.get_by_role("main").get_by_role("link", name="Table").click()
         await expect(page.get_by_role("alert")).to_contain_text("This couldn’t be loaded")
         await page.get_by_role("alert").get_by_role("button", name="Try again").click()
+        await page.unroute("**/*")
+        await page.route("**/*", lambda route: route.fulfill(status=502))  # as a proxy before a stopped server
+        async with page.expect_response(lambda response: response.status == 502):
+            await page.get_by_role("alert").get_by_role("button", name="Try again").click()
+        await wait_for_frames(page)
         await expect(page.get_by_role("alert")).to_contain_text("This couldn’t be loaded")
         await page.unroute("**/*")
         await page.evaluate("dispatchEvent(new Event('online'))")

@@ -26,12 +26,10 @@ class LazyParts {
     if (this.#hasFailed && !isWriting()) void this.reload();
   }
 
-  /** Load the page again, if the server answers. */
+  /** Load the page again, if the server answers. Otherwise this page has more to show than a proxy's or the browser's. */
   async reload(): Promise<void> {
-    await fetch(location.href, { cache: 'no-store' }).then(
-      () => location.reload(),
-      () => undefined, // still away: this page has more to show than the browser's
-    );
+    const answer = await fetch(location.href, { cache: 'no-store' }).catch(() => undefined);
+    if (answer && answer.status < 500) location.reload();
   }
 }
 
