@@ -123,7 +123,6 @@ def seed(db: Path, tickets: int, *, random_seed: int = 1) -> SeededFile:
                 company, project = _fill(connection, random.Random(random_seed), tickets)
             connection.execute("COMMIT")
             assert not connection.execute("PRAGMA foreign_key_check").fetchall()
-            connection.execute("PRAGMA optimize")
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         connection.close()
         scopes = ["tickets:write", "tickets:assign"]
