@@ -2,6 +2,7 @@ import { svelte } from '@sveltejs/vite-plugin-svelte';
 import { defineConfig } from 'vite';
 import { lightIcons } from './build/light-icons.ts';
 import { precompress } from './build/precompress.ts';
+import { preloadFont } from './build/preload-font.ts';
 
 /** What every first page needs. As one file, it is a fifth smaller than as one for each module that others share. */
 const SHELL = [
@@ -19,7 +20,7 @@ const SHELL = [
  * into the pages; scripts and style sheets find other files by their own addresses.
  */
 export default defineConfig({
-  plugins: [lightIcons(), svelte(), precompress()],
+  plugins: [lightIcons(), svelte(), preloadFont(), precompress()],
   experimental: {
     renderBuiltUrl: (_, { hostType }) => (hostType === 'html' ? undefined : { relative: true }),
   },
