@@ -34,7 +34,17 @@ PATHS = (
     "/", "/projects/{_:path}", "/tickets/{_:path}", "/t/{_:path}", "/search", "/inbox", "/settings",
     "/settings/{_:path}", "/companies/{_:path}",
 )  # fmt: skip
-_CHUNKS = {"projects": "src/app/tickets/board/BoardPage.svelte", "tickets": "src/app/tickets/detail/TicketPage.svelte"}
+# The chunk of the page at each first segment of a path (`pages.ts` of the web app).
+_CHUNKS = {
+    "": "src/app/tickets/board/HomePage.svelte",
+    "projects": "src/app/tickets/board/BoardPage.svelte",
+    "tickets": "src/app/tickets/detail/TicketPage.svelte",
+    "t": "src/app/tickets/detail/TicketPage.svelte",
+    "search": "src/app/search/SearchPage.svelte",
+    "inbox": "src/app/events/InboxPage.svelte",
+    "settings": "src/app/settings/SettingsPage.svelte",
+    "companies": "src/app/settings/SettingsPage.svelte",
+}
 _BOARD = re.compile(r"/projects/(proj_[0-9a-z]+)", re.ASCII)
 PUBLIC_PATHS = ("/invitations/{_:str}",)
 _POLICY = (
@@ -159,13 +169,15 @@ async def _find_last_event(registry: Registry, dispatcher: Dispatcher, context: 
 
 
 async def _list_first_requests(registry: Registry, dispatcher: Dispatcher, scope: Scope) -> list[str]:
-    """List the paths that a board requests first: the browser loads them while it still loads the code.
+    """List the paths that a page requests first: the browser loads them while it still loads the code.
 
-    Filters change what is asked of the columns, so their tickets are listed for a board without any.
+    A board also requests its columns and their tickets. Filters change what is asked of the columns, so their tickets
+    are listed for a board without any.
     """
+    every_page = ["companies?limit=100", "projects?limit=100"]
     board = _BOARD.fullmatch(scope["path"])
     if board is None:
-        return []
+        return every_page
     project = board[1]
     columns: list[str] = []
     if not scope["query_string"]:
@@ -173,7 +185,7 @@ async def _list_first_requests(registry: Registry, dispatcher: Dispatcher, scope
             page = await dispatcher.dispatch(registry["list_columns"], {"project_id": project}, scope["context"])
             columns = [column.id for column in page.items]
     return [
-        *("companies?limit=100", "projects?limit=100", f"projects/{project}/columns"),
+        *(*every_page, f"projects/{project}/columns"),
         *(f"tickets?project_id={project}&column_id={column}&sort=position&limit=25" for column in columns),
     ]
 

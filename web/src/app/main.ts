@@ -1,8 +1,21 @@
 import './fonts.css';
 import '../shared/ui/base.css';
 import { mount } from 'svelte';
-import App from './App.svelte';
+import App, { type FirstPage } from './App.svelte';
+import { router } from './core/navigation/router.svelte';
 import { applyTheme } from './core/theme.svelte';
+import { findPage } from './pages';
+
+/** Show the app with its first page. */
+async function start(): Promise<void> {
+  const load = findPage(router.route);
+  // The server's page preloads the code of the first page. Shown together with the rest, nothing is laid out twice.
+  const first: FirstPage | undefined = await load().then(
+    ({ default: page }) => ({ load, page }),
+    () => undefined, // the app says so
+  );
+  mount(App, { target: document.getElementById('app')!, props: { first } });
+}
 
 applyTheme();
-mount(App, { target: document.getElementById('app')! });
+void start();

@@ -2,11 +2,13 @@ import createClient from 'openapi-fetch';
 import { withBase, withoutBase } from '../navigation/base';
 import type { paths } from '../../../../generated/api';
 import { Activity } from './activity';
+import { fetchOnce } from './first-responses';
 import { Problem } from './problem';
 
 /** A client for every call of the REST API, typed from its OpenAPI document. Raises Problem. */
 export const api = createClient<paths>({
   baseUrl: withBase('/api/v1'),
+  fetch: fetchOnce,
   querySerializer: { array: { style: 'form', explode: false } },
 });
 
