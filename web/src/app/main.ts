@@ -5,6 +5,8 @@ import App, { type FirstPage } from './App.svelte';
 import { router } from './core/navigation/router.svelte';
 import { applyTheme } from './core/theme.svelte';
 import { findPage } from './pages';
+import { afterPaint } from './ui/feedback/after-paint';
+import { locale } from './ui/time/locale.svelte';
 
 /** Show the app with its first page. */
 async function start(): Promise<void> {
@@ -15,6 +17,8 @@ async function start(): Promise<void> {
     () => undefined, // the app says so
   );
   mount(App, { target: document.getElementById('app')!, props: { first } });
+  await afterPaint();
+  locale.prepare();
 }
 
 applyTheme();

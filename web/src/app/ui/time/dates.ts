@@ -65,7 +65,9 @@ export class LocalFormat {
     }
   }
 
+  /** Format a number with separators. Those that have none don't load the locale, which takes a browser tens of ms. */
   number(value: number): string {
+    if (Number.isInteger(value) && Math.abs(value) < 1000) return String(value);
     return (this.#numbers ??= new Intl.NumberFormat(this.#locale as string[])).format(value);
   }
 

@@ -3,7 +3,7 @@ import type { Choice } from '../../../ui/overlays/Picker.svelte';
 
 export const NO_DATE = 'none';
 
-const WEEKDAY = new Intl.DateTimeFormat('en', { weekday: 'long' });
+const WEEKDAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];
 
 /** The calendar day of a time, where the device is: "2026-12-24". */
 export function toDay(time: Date): string {
@@ -29,7 +29,7 @@ export function parseDay(text: string): string | null {
 /** The days that a picker offers, and the present one if it is another. */
 export function listDueChoices(today: string, current: string | null): Choice[] {
   const name = (count: number) =>
-    ['Today', 'Tomorrow'][count] ?? WEEKDAY.format(new Date(`${addDays(today, count)}T12:00`));
+    ['Today', 'Tomorrow'][count] ?? WEEKDAYS[new Date(`${addDays(today, count)}T12:00`).getDay()]!;
   const offered: [string, string][] = [
     ...[0, 1, 2, 3, 4, 5, 6, 7].map((count): [string, string] => [
       addDays(today, count),
