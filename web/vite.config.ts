@@ -7,8 +7,10 @@ import { preloadFont } from './build/preload-font.ts';
 /** What every first page needs. As one file, it is a fifth smaller than as one for each module that others share. */
 const SHELL = [
   /\/src\/app\/core\//,
+  /\/src\/app\/(tickets\/(list\/filters|views\/display)|ui\/overlays\/Picker)\./,
+  /rolldown\/runtime/,
   /\/src\/app\/ui\/(Lazy|feedback\/(EmptyState|ErrorState|LoadingIndicator|Toasts|after-paint))/,
-  /\/src\/app\/ui\/(display\/(Avatar|Chip|LiveDot|PageHeader|Segments|format)|icons\/(ColumnIcon|LightIcon|ProjectIcon)|time\/)/,
+  /\/src\/app\/ui\/(display\/(Avatar|Chip|LiveDot|PageHeader|Segments|format)|icons\/(ColumnIcon|ProjectIcon)|time\/)/,
   /\/src\/app\/companies\/labels\/(Label|LabelDot|company-labels)\./,
   /\/src\/app\/tickets\/(header\/neighbours|links\/BlockedChip|properties\/(EvidenceChips|evidence|due\/due-dates))/,
   /\/src\/shared\/ui\/(Button|PriorityIcon)/,
