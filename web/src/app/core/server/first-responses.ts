@@ -27,6 +27,12 @@ for (const { href } of globalThis.document?.querySelectorAll<HTMLLinkElement>('l
   responses.set(href, response);
 }
 
+/** Wait until what is preloaded has arrived, but no longer than so many milliseconds. */
+export async function waitForFirstResponses(ms: number): Promise<void> {
+  const timeout = new Promise((done) => setTimeout(done, ms));
+  await Promise.race([Promise.allSettled(responses.values()), timeout]);
+}
+
 /** Return the response that was preloaded for a request, the first time; fetch any other. */
 export function fetchOnce(request: Request): Promise<Response> {
   const preloaded = request.method === 'GET' ? responses.get(request.url) : undefined;
