@@ -90,7 +90,7 @@ def measure_times(browser: Browser, target: Target, slowed: int) -> dict[str, fl
 
 
 def measure_load(tab: Tab, path: str) -> str:
-    """Load a path, and return what the page's script reports. Asking the page would make it run Playwright's scripts."""
+    """Load a path and return what the page's script reports. To ask the page would run Playwright's scripts in it."""
     with tab.page.expect_console_message(lambda message: message.type == "debug", timeout=60_000) as reported:
         tab.page.goto(tab.url + path)
     return reported.value.text

@@ -18,12 +18,12 @@ class ReadResponse extends Response {
   }
 }
 
-/** What the server's page preloads, by address. It is read while the app starts, so that the first page has it at once. */
+/** What the server's page preloads, by address. It is read while the app starts, so that the first page is shown with it. */
 const responses = new Map<string, Promise<Response>>();
 
 for (const { href } of globalThis.document?.querySelectorAll<HTMLLinkElement>('link[as=fetch]') ?? []) {
   const response = fetch(href).then(async (each) => new ReadResponse(await each.text(), each));
-  response.catch(() => undefined); // whoever asks for it learns of it
+  response.catch(() => undefined); // the caller learns of it
   responses.set(href, response);
 }
 
