@@ -34,16 +34,19 @@ PATHS = (
     "/", "/projects/{_:path}", "/tickets/{_:path}", "/t/{_:path}", "/search", "/inbox", "/settings",
     "/settings/{_:path}", "/companies/{_:path}",
 )  # fmt: skip
-# The chunk of the page at each first segment of a path (`pages.ts` of the web app).
+_BOARD_PAGE = "src/app/tickets/board/BoardPage.svelte"
+_TICKET_PAGE = "src/app/tickets/detail/TicketPage.svelte"
+_SETTINGS_PAGE = "src/app/settings/SettingsPage.svelte"
+# The pages at each first segment of a path (`pages.ts` of the web app); the home page opens a board.
 _CHUNKS = {
-    "": "src/app/tickets/board/HomePage.svelte",
-    "projects": "src/app/tickets/board/BoardPage.svelte",
-    "tickets": "src/app/tickets/detail/TicketPage.svelte",
-    "t": "src/app/tickets/detail/TicketPage.svelte",
-    "search": "src/app/search/SearchPage.svelte",
-    "inbox": "src/app/events/InboxPage.svelte",
-    "settings": "src/app/settings/SettingsPage.svelte",
-    "companies": "src/app/settings/SettingsPage.svelte",
+    "": ("src/app/tickets/board/HomePage.svelte", _BOARD_PAGE),
+    "projects": (_BOARD_PAGE,),
+    "tickets": (_TICKET_PAGE,),
+    "t": (_TICKET_PAGE,),
+    "search": ("src/app/search/SearchPage.svelte",),
+    "inbox": ("src/app/events/InboxPage.svelte",),
+    "settings": (_SETTINGS_PAGE,),
+    "companies": (_SETTINGS_PAGE,),
 }
 _BOARD = re.compile(r"/projects/(proj_[0-9a-z]+)", re.ASCII)
 PUBLIC_PATHS = ("/invitations/{_:str}",)
@@ -200,8 +203,8 @@ def _build_sign_in_url(scope: Scope) -> bytes:
 def _render_app_page(boot: Boot, path: str = "", requests: Iterable[str] = (), status: int = 200) -> Answer:
     data = msgspec.json.encode(boot).replace(b"<", b"\\u003c")
     script = b'<script type="application/json" id="boot">' + data + b"</script>"
-    chunk = _CHUNKS.get(path[1:].partition("/")[0])
-    head = script + (_render_module_preloads(chunk) if chunk else b"") + _render_api_preloads(requests) + b"</head>"
+    modules = _render_module_preloads(_CHUNKS.get(path[1:].partition("/")[0], ())) if path else b""
+    head = script + modules + _render_api_preloads(requests) + b"</head>"
     text = (FILES / "index.html").read_bytes().replace(b"</head>", head, 1)
     return Page(status, text, "text/html; charset=utf-8", [(b"content-security-policy", _POLICY)])
 
@@ -213,8 +216,8 @@ def _render_api_preloads(requests: Iterable[str]) -> bytes:
 
 
 @functools.cache
-def _render_module_preloads(chunk: str) -> bytes:
-    """Render links that preload the imports of a page's chunk together with the entry."""
+def _render_module_preloads(chunks: tuple[str, ...]) -> bytes:
+    """Render links that preload the chunks of pages and what they import, together with the entry."""
     manifest = msgspec.json.decode((FILES / "manifest.json").read_bytes())
 
     def collect_chunks(name: str, known: dict[str, None]) -> dict[str, None]:
@@ -226,7 +229,10 @@ def _render_module_preloads(chunk: str) -> bytes:
 
     links: list[str] = []
     entry = collect_chunks("index.html", {})
-    for name in collect_chunks(chunk, {}):
+    needed: dict[str, None] = {}
+    for chunk in chunks:
+        collect_chunks(chunk, needed)
+    for name in needed:
         if name not in entry:
             links.append(f'<link rel="modulepreload" crossorigin href="/{manifest[name]["file"]}">')
             links += [f'<link rel="stylesheet" crossorigin href="/{css}">' for css in manifest[name].get("css", ())]

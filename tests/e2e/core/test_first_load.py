@@ -98,7 +98,9 @@ def test_server_page_preloads_the_files_of_the_page(world: World) -> None:
         links = [part.partition('"')[0] for part in page.split('href="')[1:]]
         assert len(links) == len(set(links))
         assert sum(link.endswith(".woff2") for link in links) == 1
-    unknown = world.owner.web.get(f"{world.box.url}/nothing-here", headers={"Sec-Fetch-Mode": "navigate"}).text
+    assert "/assets/BoardPage-" in world.owner.web.get(world.box.url).text  # the home page opens a board
+    unknown = world.owner.web.get(f"{world.box.url}/nothing-here", headers={"Accept": "text/html"}).text
+    assert 'id="boot"' in unknown
     assert "Page-" not in unknown
 
 
