@@ -6,7 +6,7 @@ import { router } from './core/navigation/router.svelte';
 import { waitForFirstResponses } from './core/server/first-responses';
 import { applyTheme } from './core/theme.svelte';
 import { findPage } from './pages';
-import { afterPaint } from './ui/feedback/after-paint';
+import { afterPaint, whenIdle } from './ui/feedback/after-paint';
 import { locale } from './ui/time/locale.svelte';
 
 const PATIENCE_MS = 100; // then a waiting page is better than none
@@ -21,6 +21,7 @@ async function start(): Promise<void> {
   const [first] = await Promise.all([loading, waitForFirstResponses(PATIENCE_MS)]);
   mount(App, { target: document.getElementById('app')!, props: { first } });
   await afterPaint();
+  await whenIdle();
   locale.prepare();
 }
 
