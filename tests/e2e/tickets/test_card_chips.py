@@ -148,6 +148,10 @@ def test_mouse_explains_the_chips_of_a_card_and_still_opens_it(windowed: Chromiu
         await expect_title(page, card.get_by_text("Blocked by"), f"Blocked by {keys}")
         await expect_title(page, card.locator(".claim"), "Ann is working on it")
         await expect_title(page, card.locator(".title"), "")
+        actions = card.get_by_role("group", name="Actions for Before that")  # they cover the due date
+        due = actions.get_by_role("button", name="Due date")
+        await expect(due).to_have_attribute("title", "Due date (d): Nov 26, 2031")
+        await expect(actions.get_by_role("button", name="Assign")).to_have_attribute("title", "Assign (a)")
         # a chip belongs to the link, and can be dragged
         chip = card.get_by_text("Blocked by")
         lane = page.get_by_role("region", name="In progress")

@@ -464,8 +464,11 @@ def test_board_shows_steps_and_a_waiting_question(chromium: Chromium, world: Wor
 
     async def watch(page: Page) -> None:
         card = page.get_by_role("main").locator(".card, tr", has_text="Cart total shows NaN")
-        agent.report(plan=PLAN)
-        await expect(card).to_contain_text(re.compile(r"Verify the fix in three runs · \d+ s ago"))
+        agent.report(plan=[PLAN[0], {"text": "Verify `totals.ts` in three runs", "state": "active"}, PLAN[2]])
+        await expect(card).to_contain_text(re.compile(r"Verify totals\.ts in three runs · \d+ s ago"))
+        for code in await page.locator("code:visible").all():  # on the card, and in the sidebar if there is one
+            await expect(code).to_have_text("totals.ts")
+        await expect(card.locator("code")).to_be_visible()
         await expect(card.get_by_role("img", name="1 of 3 steps done")).to_be_visible()
         agent.ask(*CHOICES)
         await expect(card).to_contain_text("Has a question")
