@@ -7,26 +7,9 @@ import {
 } from '@atlaskit/pragmatic-drag-and-drop/element/adapter';
 import type { Attachment } from 'svelte/attachments';
 import type { Position } from './board-model.svelte';
+import { scrollAtEdges, type Axis } from './scroll-at-edges';
 
 export type Edge = 'top' | 'bottom' | null;
-
-/** Scrolls at edges during a drag. It is loaded when a pointer is first pressed; without it, drags work as well. */
-const scrolling = new Promise((resolve) => addEventListener('pointerdown', resolve, { once: true }))
-  .then(() => import('@atlaskit/pragmatic-drag-and-drop-auto-scroll/element'))
-  .catch(() => null);
-
-/** Scroll an element when something is dragged to its edge. */
-function scrollAtEdges(element: HTMLElement, axis: 'vertical' | 'horizontal' | 'all'): () => void {
-  let stop: (() => void) | undefined;
-  let isGone = false;
-  void scrolling.then((library) => {
-    if (!isGone) stop = library?.autoScrollForElements({ element, getAllowedAxis: () => axis });
-  });
-  return () => {
-    isGone = true;
-    stop?.();
-  };
-}
 
 /** A column, or the part of it in a swimlane. */
 export interface Cell {
@@ -80,20 +63,20 @@ export function cellDropTarget(cell: Cell, onHover: (isOver: boolean) => void): 
 /** Make a lane a drop target that scrolls. */
 export function laneDropTarget(column: string, onHover: (isOver: boolean) => void): Attachment<HTMLElement> {
   const target = cellDropTarget({ column }, onHover);
-  return (element) => combine(scrollAtEdges(element, 'vertical'), target(element) as () => void);
+  return (element) => combine(scrollAtEdges(element, ['y']), target(element) as () => void);
 }
 
 /**
- * Monitor drags on the whole board, which scrolls along an axis during a drag. `onDrag` gets null at the end of a drag.
+ * Monitor drags on the whole board, which scrolls along the axes during a drag. `onDrag` gets null at the end of a drag.
  */
 export function boardDragMonitor(
-  axis: 'horizontal' | 'all',
+  axes: Axis[],
   onDrag: (id: string | null, swimlane?: string) => void,
   onDrop: (id: string, position: Position) => void,
 ): Attachment<HTMLElement> {
   return (element) =>
     combine(
-      scrollAtEdges(element, axis),
+      scrollAtEdges(element, axes),
       monitorForElements({
         onDragStart: ({ source }) => onDrag(source.data.id as string, source.data.swimlane as string),
         onDrop: ({ source, location }) => {
