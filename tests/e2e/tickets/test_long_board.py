@@ -3,11 +3,15 @@
 import pytest
 from playwright.async_api import Locator, Page, expect
 
-from tests.e2e.support.app import use, wait_for_frames
+from tests.e2e.support.app import find_still_box, use, wait_for_frames
 from tests.e2e.support.browser import Chromium
 from tests.support.server import World, ok
 
 MANY = 45
+EDGES = """([x, y]) => {
+  const { top, bottom } = document.elementFromPoint(x, y).closest('li').getBoundingClientRect();
+  return [top, bottom];
+}"""
 
 
 @pytest.fixture
@@ -64,6 +68,38 @@ def test_focus_stays_on_a_card_that_is_scrolled_away(chromium: Chromium, long_bo
         await expect(card(page, 29)).to_be_in_viewport()
 
     use(chromium, long_board.owner, f"/projects/{long_board.project}", walk)
+
+
+@pytest.mark.long
+def test_column_scrolls_while_a_card_is_dragged_near_its_edges(chromium: Chromium, long_board: World) -> None:
+    async def drag(page: Page) -> None:
+        column = page.get_by_role("region", name="To do").locator(".scroll")
+        box = await find_still_box(column)
+        x, middle = box["x"] + 100, box["y"] + box["height"] / 2
+
+        async def drag_to(y: float) -> None:
+            await page.mouse.move(x, y, steps=3)
+            await wait_for_frames(page)
+
+        await card(page, 0).hover()
+        await page.mouse.down()
+        await drag_to(middle)
+        for _ in range(30):  # in more frames than it takes to scroll somewhere
+            await wait_for_frames(page)
+        assert await column.evaluate("each => each.scrollTop") == 0
+        await drag_to(box["y"] + box["height"] - 20)
+        await card(page, MANY - 1).wait_for()
+        await drag_to(box["y"] + 20)
+        await page.wait_for_function("each => each.scrollTop === 0", arg=await column.element_handle())
+        for y in (middle - 5, middle):
+            await drag_to(y)
+        mark = await find_still_box(page.locator(".mark"))
+        top, bottom = await page.evaluate(EDGES, [x, middle])
+        assert min(abs(mark["y"] - edge) for edge in (top, bottom)) <= 2
+        await page.mouse.up()
+        await expect(page.locator(".mark")).to_have_count(0)
+
+    use(chromium, long_board.owner, f"/projects/{long_board.project}", drag)
 
 
 @pytest.mark.long
