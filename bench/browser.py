@@ -1,17 +1,18 @@
-"""Shared by the measurements of the web app: servers with the same tickets, and a browser tab."""
+"""Shared by the measurements of the web app: servers with the same tickets, and browser tabs."""
 
 import contextlib
 import json
 import shutil
 import time
 from collections import Counter
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 import httpx
 from playwright.sync_api import Browser, Page
+from websockets.sync.client import connect
 
 from bench.launch import ROOT, launch_ticketbox
 from bench.replay import SECONDS, build_replay
@@ -38,7 +39,7 @@ class Target(NamedTuple):
 class Tab:
     """A page in a fresh profile, with counts of its requests and bytes, and its processor time."""
 
-    def __init__(self, browser: Browser, target: Target, script: str | None = None, slowed: int = 1) -> None:
+    def __init__(self, browser: Browser, target: Target) -> None:
         self._context = browser.new_context(viewport=WINDOW)  # type: ignore[arg-type]
         self._context.add_cookies([{"name": "ticketbox", "value": target.session, "url": target.url}])
         self.page: Page = self._context.new_page()
@@ -51,9 +52,6 @@ class Tab:
         self._cdp.send("Performance.enable", {"timeDomain": "threadTicks"})
         self._cdp.on("Network.requestWillBeSent", self._count_request)
         self._cdp.on("Network.loadingFinished", self._count_bytes)
-        self.slow_down(slowed)
-        if script:
-            self.page.add_init_script(f"({script})()")
 
     def __enter__(self) -> Self:
         return self
@@ -83,6 +81,53 @@ class Tab:
 
     def _count_bytes(self, event: dict[str, Any]) -> None:
         self.kinds[self._types.get(event["requestId"], "Other")] += int(event["encodedDataLength"])
+
+
+class QuietTab:
+    """A page in a fresh profile that nobody listens to, as in a person's browser.
+
+    A page of Playwright reports each request, context and console line, with stack traces, which takes a quarter of the
+    time of a load. Here, its script has only `alert(text)`.
+    """
+
+    def __init__(self, browser: Browser, port: int, target: Target, script: str, slowed: int) -> None:
+        self._browser: Any = browser.new_browser_cdp_session()
+        self._context = self._browser.send("Target.createBrowserContext")["browserContextId"]
+        profile = {"browserContextId": self._context}
+        cookie = {"name": "ticketbox", "value": target.session, "url": target.url}
+        self._browser.send("Storage.setCookies", {**profile, "cookies": [cookie]})
+        page = self._browser.send("Target.createTarget", {**profile, **WINDOW, "url": "about:blank"})["targetId"]
+        self._url = target.url
+        self._page = connect(f"ws://127.0.0.1:{port}/devtools/page/{page}", max_size=None, proxy=None)
+        self._send("Page.enable")
+        self._send("Page.addScriptToEvaluateOnNewDocument", source=f"({script})()")
+        self._send("Emulation.setCPUThrottlingRate", rate=slowed)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._page.close()
+        self._browser.send("Target.disposeBrowserContext", {"browserContextId": self._context})
+        self._browser.detach()
+
+    def load(self, path: str) -> Any:
+        """Load a path of the app, and return what the script alerts as JSON."""
+        self._send("Page.navigate", url=self._url + path)
+        opened = self._wait(lambda message: message.get("method") == "Page.javascriptDialogOpening")
+        return json.loads(opened["params"]["message"])
+
+    def _send(self, method: str, **params: Any) -> None:
+        """Call a method of https://chromedevtools.github.io/devtools-protocol/."""
+        self._page.send(json.dumps({"id": 1, "method": method, "params": params}))
+        answer = self._wait(lambda message: "id" in message)
+        if "error" in answer:
+            raise RuntimeError(f"{method}: {answer['error']}")
+
+    def _wait(self, is_awaited: Callable[[Any], bool]) -> Any:
+        while not is_awaited(message := json.loads(self._page.recv(timeout=60))):
+            pass
+        return message
 
 
 @contextlib.contextmanager

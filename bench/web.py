@@ -9,17 +9,17 @@ another checkout in the same rounds.
 """
 
 import argparse
-import json
 import statistics
 import tempfile
 from pathlib import Path
 
 from playwright.sync_api import Browser, sync_playwright
 
-from bench.browser import CARDS, LINES, WINDOW, Tab, Target, launch_targets
+from bench.browser import CARDS, LINES, WINDOW, QuietTab, Tab, Target, launch_targets
 from bench.frames import Frames, drag, scroll, summarize
 from bench.machine import describe_machine, format_table
 from tests.e2e.support.browser import ARGUMENTS, find_chromium
+from tests.support.server import find_free_port
 
 # Clicks the first card when it is drawn. The board is usable once that opens the ticket.
 CLICK_THE_FIRST_CARD = """() => {
@@ -28,7 +28,7 @@ CLICK_THE_FIRST_CARD = """() => {
     if (!card || card.getBoundingClientRect().height === 0) return requestAnimationFrame(look);
     setTimeout(() => {
       card.click();
-      if (location.pathname.startsWith('/tickets/')) console.debug(performance.now());
+      if (location.pathname.startsWith('/tickets/')) alert(performance.now());
     });
   };
   look();
@@ -41,7 +41,7 @@ WATCH_TEXT_AND_CAPTURE = """() => {
     if (document.body?.innerText.includes('The cart stays empty')) window.seen.text ??= now;
     if (document.querySelector('[aria-label=Capture] [role=tab]')) {
       window.seen.capture = now;
-      console.debug(JSON.stringify(window.seen));
+      alert(JSON.stringify(window.seen));
     } else requestAnimationFrame(look);
   };
   look();
@@ -76,24 +76,17 @@ def measure_first_load(browser: Browser, target: Target, name: str, path: str) -
         return [target.name, name, requests, ", ".join(repeated) or "none", *sizes, cpu["Task"], cpu["Script"], style]
 
 
-def measure_times(browser: Browser, target: Target, slowed: int) -> dict[str, float]:
+def measure_times(browser: Browser, port: int, target: Target, slowed: int) -> dict[str, float]:
     """Measure when parts of the app are usable, in ms, on a throttled processor."""
-    with Tab(browser, target, CLICK_THE_FIRST_CARD, slowed) as tab:
-        usable = json.loads(measure_load(tab, f"/projects/{target.project}"))
-    with Tab(browser, target, WATCH_TEXT_AND_CAPTURE, slowed) as tab:
-        seen = json.loads(measure_load(tab, f"/tickets/{target.ticket}"))
+    with QuietTab(browser, port, target, CLICK_THE_FIRST_CARD, slowed) as tab:
+        usable = tab.load(f"/projects/{target.project}")
+    with QuietTab(browser, port, target, WATCH_TEXT_AND_CAPTURE, slowed) as tab:
+        seen = tab.load(f"/tickets/{target.ticket}")
     return {
         "board: a click on a card opens it": usable,
         "ticket: its text appears": seen["text"],
         "ticket: its capture appears": seen["capture"],
     }
-
-
-def measure_load(tab: Tab, path: str) -> str:
-    """Load a path and return what the page's script reports. To ask the page would run Playwright's scripts in it."""
-    with tab.page.expect_console_message(lambda message: message.type == "debug", timeout=60_000) as reported:
-        tab.page.goto(tab.url + path)
-    return reported.value.text
 
 
 def measure_replay(browser: Browser, target: Target, slowed: int = 1) -> tuple[float, float]:
@@ -118,7 +111,9 @@ def main() -> None:
         launch_targets(Path(folder), options.tree) as servers,
         sync_playwright() as playwright,
     ):
-        browser = playwright.chromium.launch(executable_path=find_chromium(), args=[*ARGUMENTS, "--no-sandbox"])
+        port = find_free_port()
+        arguments = [*ARGUMENTS, "--no-sandbox", f"--remote-debugging-port={port}"]
+        browser = playwright.chromium.launch(executable_path=find_chromium(), args=arguments)
         print(f"{describe_machine()}\nChromium {browser.version}, window {WINDOW['width']} × {WINDOW['height']}\n")
         head = ("tree", "first load", "requests", "repeated requests", "page, code and styles kB", "API kB", "other kB",
                 "CPU ms", "script", "style and layout")  # fmt: skip
@@ -127,7 +122,7 @@ def main() -> None:
         print(format_table(head, [measure_first_load(browser, *load) for load in loads]) + "\n")
         durations: dict[tuple[str, str], list[float]] = {}
         for target in servers * options.rounds:
-            for what, ms in measure_times(browser, target, options.slowed).items():
+            for what, ms in measure_times(browser, port, target, options.slowed).items():
                 durations.setdefault((target.name, what), []).append(ms)
         head = ("tree", f"ms, {options.slowed} × slowed", "median", "best", "worst")
         print(
