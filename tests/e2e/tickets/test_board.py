@@ -514,6 +514,23 @@ def test_table_reports_changes_and_updates_on_request(chromium: Chromium, world:
 
 
 @pytest.mark.long
+def test_forced_colors_show_cards_and_the_current_page(chromium: Chromium, world: World) -> None:
+    world.ticket("Cart stays empty")
+
+    async def look(page: Page) -> None:
+        current = page.get_by_role("navigation").locator("a[aria-current]")
+        for edge, width in ((page.locator(".card"), "1px"), (current.first, "2px")):
+            outline = (
+                "each => { const s = getComputedStyle(each); return [s.outlineStyle, s.outlineWidth, s.outlineColor]; }"
+            )
+            style, drawn, color = await edge.evaluate(outline)
+            assert (style, drawn) == ("solid", width)
+            assert color != "rgba(0, 0, 0, 0)"
+
+    use(chromium, world.owner, f"/projects/{world.project}", look, forced_colors="active")
+
+
+@pytest.mark.long
 def test_viewer_sees_the_board_without_controls(chromium: Chromium, world: World) -> None:
     seed(world)
     viewer = world.join("Vic", role="viewer")
