@@ -139,6 +139,7 @@ COUNT_GAPS = """() => {
 }"""
 
 
+@pytest.mark.long
 def test_navigation_of_settings_keeps_its_place_and_pages_begin_at_their_top(chromium: Chromium, world: World) -> None:
     async def browse(page: Page) -> None:
         main = page.get_by_role("main")

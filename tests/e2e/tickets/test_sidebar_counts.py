@@ -26,6 +26,7 @@ async def resolve(person: Person, ticket: str) -> None:
     ok(await asyncio.to_thread(lambda: person.web.patch(f"/tickets/{ticket}", **patch)))
 
 
+@pytest.mark.long
 @EVERY
 def test_count_appears_and_follows_what_others_do(chromium: Chromium, world: World, looks: Looks) -> None:
     bea = world.join("Bea")

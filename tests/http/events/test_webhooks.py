@@ -172,6 +172,7 @@ def test_unsuccessful_status_is_retried_and_redirects_are_not_followed(
     assert list_deliveries(inside, webhook)[0]["attempts"] == 3
 
 
+@pytest.mark.long
 def test_slow_or_unreachable_receiver_blocks_nobody(inside: World, receiver: Receiver) -> None:
     released = threading.Event()
     receiver.answer = lambda _: 200 if released.wait(60) else 500
