@@ -1,11 +1,23 @@
 """A running `ticketbox demo`, with the password, the token and the shop's address that it prints."""
 
+import asyncio
 import re
+import shutil
 import sys
+from pathlib import Path
 
 import psutil
+import pytest
 
+from tests.support.build_once import build_once
 from tests.support.server import Box, ok
+from ticketbox.demo.loader import create_demo
+
+
+def copy_demo(factory: pytest.TempPathFactory) -> Path:
+    """A copy of the demo's file, which is created once for all workers."""
+    demo = build_once(factory, "demo.db", lambda path: asyncio.run(create_demo(path)))
+    return Path(shutil.copy(demo, factory.mktemp("demo")))
 
 
 class Demo(Box):

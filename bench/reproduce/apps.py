@@ -23,6 +23,11 @@ def build_apps(folder: Path) -> dict[str, Path]:
     for app in APPS:
         if app != "plain":
             _run(folder, str(folder / "node_modules" / ".bin" / "vite"), "build", app, "--config", "vite.config.js")
+    return list_apps(folder)
+
+
+def list_apps(folder: Path) -> dict[str, Path]:
+    """Return what to serve of the applications that were built in a folder, by name."""
     return {app: folder / app / ("" if app == "plain" else "dist") for app in APPS}
 
 

@@ -1,6 +1,5 @@
 """Exports and imports: the same rows on the other side, nothing of anybody else's, and nothing at all of a bad file."""
 
-import asyncio
 import contextlib
 import json
 import os
@@ -17,12 +16,12 @@ from typing import Any
 
 import pytest
 
+from tests.demo import copy_demo
 from tests.support.cli import run
 from tests.support.long_runs import sample_cases
 from tests.support.operation_cases import make_capture
 from tests.support.server import PASSWORD, Box, World, expect_error, ok
 from ticketbox.demo.dataset import read_tickets
-from ticketbox.demo.loader import create_demo
 from ticketbox.domain.core.packed_content import unpack_content
 from ticketbox.store.export_import import records
 from ticketbox.store.export_import.archive import FORMAT
@@ -34,9 +33,7 @@ Change = Callable[[dict[str, bytes], dict[str, Any]], object]
 @pytest.fixture(scope="session")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A file with a company, people, tickets and captures."""
-    path = tmp_path_factory.mktemp("moving") / "demo.db"
-    asyncio.run(create_demo(path))
-    return path
+    return copy_demo(tmp_path_factory)
 
 
 @pytest.fixture(scope="session")

@@ -8,13 +8,15 @@ from pathlib import Path
 import pytest
 from playwright.async_api import Page, expect
 
-from bench.reproduce.apps import NpmMissingError, build_apps
+from bench.reproduce.apps import NpmMissingError, build_apps, list_apps
+from tests.demo import Demo, copy_demo
 from tests.e2e.sites.deep_recording_site import DeepRecordingSite
 from tests.e2e.sites.faulty_site import FaultySite
 from tests.e2e.sites.varied_site import VariedSite
 from tests.e2e.support.browser import Chromium, find_chromium, find_shell
 from tests.e2e.support.devtools_recorder import DevToolsRecorder, Recording
 from tests.e2e.support.extension_browser import ExtensionBrowser
+from tests.support.build_once import build_once
 from tests.support.server import Box, World
 from ticketbox.http.extension_zip import EXTENSION
 
@@ -40,7 +42,7 @@ def chromium(shell: str) -> Iterator[Chromium]:
         yield running
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def windowed(executable: str) -> Iterator[Chromium]:
     """The full browser, which supports drag and drop."""
     with Chromium(executable) as running:
@@ -62,40 +64,58 @@ def launch_extension(
     executable: str, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Callable[..., ExtensionBrowser]]:
     """Starts browsers with the extension. The arguments are the sites that it may access, by default all."""
-    archive = (EXTENSION / "chromium.zip").read_bytes()
     with ExitStack() as running:
-        yield lambda *granted: running.enter_context(
-            ExtensionBrowser(executable, archive, tmp_path_factory.mktemp("extension"), list(granted))
-        )
+        yield lambda *granted: running.enter_context(_start_extension(executable, tmp_path_factory, *granted))
 
 
-@pytest.fixture(scope="module")
-def extension_browser(launch_extension: Callable[..., ExtensionBrowser]) -> ExtensionBrowser:
+def _start_extension(
+    executable: str, factory: pytest.TempPathFactory, *granted: str, edition: str = "chromium"
+) -> ExtensionBrowser:
+    archive = (EXTENSION / f"{edition}.zip").read_bytes()
+    return ExtensionBrowser(executable, archive, factory.mktemp("extension"), list(granted))
+
+
+@pytest.fixture(scope="session")
+def extension_browser(executable: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ExtensionBrowser]:
     """A browser with the extension. Tests `reset` it before they connect it."""
-    return launch_extension()
+    with _start_extension(executable, tmp_path_factory) as running:
+        yield running
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def reporter(box: Box) -> World:
-    """The user who reports, with one company for all tests of a file."""
-    return World(box, "Rita")
+    """The user who reports, with one company for all tests of a worker."""
+    world = World(box, "Rita")
+    box.keep_clients()
+    return world
 
 
-@pytest.fixture(scope="module")
-def recording_browser(launch_extension: Callable[..., ExtensionBrowser], reporter: World) -> ExtensionBrowser:
+@pytest.fixture(scope="session")
+def connected_browser(
+    executable: str, reporter: World, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[ExtensionBrowser]:
+    """A browser whose extension is connected with a token, and records no site from page load."""
+    with _start_extension(executable, tmp_path_factory) as browser:
+        browser.run(browser.connect_with_token(reporter.box.url, reporter.owner.token("tickets:write")))
+        yield browser
+
+
+@pytest.fixture(scope="session")
+def recording_browser(
+    executable: str, reporter: World, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[ExtensionBrowser]:
     """A browser whose extension is connected with a token and records all sites."""
-    secret = reporter.owner.token("tickets:write")
-    browser = launch_extension()
-
-    async def prepare() -> None:
-        await browser.connect_with_token(reporter.box.url, secret)
-        await browser.record_all_sites()
-
-    browser.run(prepare())
-    return browser
+    with _start_extension(executable, tmp_path_factory) as browser:
+        browser.run(_connect_and_record(browser, reporter))
+        yield browser
 
 
-@pytest.fixture(scope="module")
+async def _connect_and_record(browser: ExtensionBrowser, reporter: World) -> None:
+    await browser.connect_with_token(reporter.box.url, reporter.owner.token("tickets:write"))
+    await browser.record_all_sites()
+
+
+@pytest.fixture(scope="session")
 def varied_site() -> Iterator[VariedSite]:
     """A site with many kinds of pages."""
     with VariedSite() as running:
@@ -122,54 +142,48 @@ def shop(chromium: Chromium, site: FaultySite) -> Recording:
     return chromium.visit(collect, viewport={"width": 900, "height": 600}, locale="en-GB", timezone_id="Asia/Tokyo")
 
 
-@pytest.fixture(scope="session")
-def lasting_world(box: Box) -> World:
-    """A company for all tests of a worker that leave nothing behind; use it through `desk`."""
-    return World(box, "Eve")
-
-
-@pytest.fixture(scope="session")
-def desk_secret(lasting_world: World) -> str:
-    """A token for the lasting company."""
-    return lasting_world.owner.token("tickets:write", "tickets:assign")
-
-
-@pytest.fixture
-def desk(lasting_world: World, desk_secret: str) -> Iterator[World]:
-    """The lasting company with a client of this test's own: a server's clients are closed after each test."""
-    lasting_world.api = lasting_world.box.client(desk_secret)
-    yield lasting_world
-    lasting_world.box.close_clients()
-
-
 @pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Demo]:
+    """A running demo with its shop."""
+    with Demo(copy_demo(tmp_path_factory)) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def desk(box: Box) -> World:
+    """A company for all tests of a worker that leave nothing behind."""
+    world = World(box, "Eve")
+    box.keep_clients()
+    return world
+
+
+@pytest.fixture(scope="session")
+def desk_secret(desk: World) -> str:
+    """A token for that company."""
+    return desk.owner.token("tickets:write", "tickets:assign")
+
+
+@pytest.fixture(scope="session")
 def deep_site() -> Iterator[DeepRecordingSite]:
     """A site with activity that only the debugger sees."""
     with DeepRecordingSite() as running:
         yield running
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def deep_edition(
     executable: str, reporter: World, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[ExtensionBrowser]:
     """A browser with the deep edition, connected with a token and recording all sites."""
-    secret = reporter.owner.token("tickets:write")
-    archive = (EXTENSION / "chromium-deep.zip").read_bytes()
-    with ExtensionBrowser(executable, archive, tmp_path_factory.mktemp("deep")) as browser:
-
-        async def prepare() -> None:
-            await browser.connect_with_token(reporter.box.url, secret)
-            await browser.record_all_sites()
-
-        browser.run(prepare())
+    with _start_extension(executable, tmp_path_factory, edition="chromium-deep") as browser:
+        browser.run(_connect_and_record(browser, reporter))
         yield browser
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def apps(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """The built applications of `bench/reproduce`."""
     try:
-        return build_apps(tmp_path_factory.mktemp("apps"))
+        return list_apps(build_once(tmp_path_factory, "apps", build_apps))
     except NpmMissingError as error:
         pytest.skip(str(error))

@@ -59,6 +59,7 @@ class Box:
         self.log = log or db.with_name(db.name + ".log")
         self.arguments = arguments
         self._clients: list[httpx.Client] = []
+        self._lasting: list[httpx.Client] = []
         self.start()
 
     def start(self) -> None:
@@ -125,8 +126,13 @@ class Box:
         self._clients.append(client)
         return client
 
+    def keep_clients(self) -> None:
+        """Keep the clients so far until the server stops, for what lasts longer than a test."""
+        self._lasting += self._clients
+        self._clients.clear()
+
     def close_clients(self) -> None:
-        """Close every client that was created."""
+        """Close every client that isn't kept."""
         while self._clients:
             self._clients.pop().close()
 
@@ -134,7 +140,9 @@ class Box:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.close_clients()
+        self.keep_clients()
+        for client in self._lasting:
+            client.close()
         self.stop()
 
 

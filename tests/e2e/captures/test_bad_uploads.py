@@ -133,9 +133,9 @@ WRONG_ENVELOPES: dict[str, tuple[Json, str]] = {
 
 
 @pytest.fixture(scope="session")
-def lesser_tokens(lasting_world: World) -> dict[str, str]:
+def lesser_tokens(desk: World) -> dict[str, str]:
     """Tokens that may not upload; made beforehand, because making one is an event."""
-    return {scope: lasting_world.owner.token(scope) for scope in ("read", "comments")}
+    return {scope: desk.owner.token(scope) for scope in ("read", "comments")}
 
 
 @pytest.fixture

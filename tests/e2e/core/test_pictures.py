@@ -6,7 +6,6 @@ tests/e2e/work/test_red_to_green.py` takes them again.
 
 import base64
 import io
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -40,13 +39,6 @@ h1 { margin: 0; color: #191c22; font: 600 34px/40px Inter }
 # with the transparent edge that the Chrome Web Store asks for
 ICON_EDGES = {16: 0, 32: 0, 48: 0, 128: 8}
 COLUMN: ViewportSize = {"width": 600, "height": 1000}
-
-
-@pytest.fixture(scope="module")
-def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Demo]:
-    """The demo, made once."""
-    with Demo(tmp_path_factory.mktemp("demo") / "demo.db") as running:
-        yield running
 
 
 async def take(page: Page, name: str) -> None:

@@ -5,7 +5,6 @@ item to the extension, and reads the shortcut from the browser. In Firefox, the 
 (test_firefox_entry_points.py).
 """
 
-from collections.abc import Callable
 from io import BytesIO
 
 import pytest
@@ -24,14 +23,6 @@ CLICK_MENU_ITEM = """async (url) => {
 }"""
 
 
-@pytest.fixture(scope="module")
-def connected(launch_extension: Callable[..., ExtensionBrowser], reporter: World) -> ExtensionBrowser:
-    """A browser whose extension is connected with a token."""
-    browser = launch_extension()
-    browser.run(browser.connect_with_token(reporter.box.url, reporter.owner.token("tickets:write")))
-    return browser
-
-
 async def create_ticket(browser: ExtensionBrowser, page: Page, popup: Page) -> str:
     """Create the ticket, and close all pages. Returns the ticket's URL."""
     ticket = await browser.create_ticket(popup)
@@ -42,51 +33,51 @@ async def create_ticket(browser: ExtensionBrowser, page: Page, popup: Page) -> s
 
 
 @pytest.mark.long
-def test_context_menu_item_captures_the_page(connected: ExtensionBrowser, reporter: World) -> None:
+def test_context_menu_item_captures_the_page(connected_browser: ExtensionBrowser, reporter: World) -> None:
     async def work() -> tuple[str, str]:
-        page = await connected.context.new_page()
+        page = await connected_browser.context.new_page()
         await page.goto(f"{tall.url}/inner")
         await page.bring_to_front()
-        (background,) = [each for each in connected.context.service_workers if connected.id in each.url]
+        (background,) = [each for each in connected_browser.context.service_workers if connected_browser.id in each.url]
         # the item exists: the browser rejects another one with its id
         refusal = await background.evaluate(
             "() => new Promise((done) => chrome.contextMenus.create({ id: 'capture', title: 'again' },"
             " () => done(chrome.runtime.lastError?.message ?? '')))"
         )
         await background.evaluate(CLICK_MENU_ITEM, page.url)
-        return refusal, await create_ticket(connected, page, await connected.find_popup())
+        return refusal, await create_ticket(connected_browser, page, await connected_browser.find_popup())
 
     with TallSite() as tall:
-        refusal, address = connected.run(work())
+        refusal, address = connected_browser.run(work())
         assert "duplicate id capture" in refusal
         assert ReportedTicket(reporter, address).capture["page"]["url"] == f"{tall.url}/inner"
 
 
 @pytest.mark.long
-def test_shortcut_triggers_the_extension_button(connected: ExtensionBrowser) -> None:
+def test_shortcut_triggers_the_extension_button(connected_browser: ExtensionBrowser) -> None:
     async def work() -> list[dict[str, str]]:
-        options = await connected.open_options()
+        options = await connected_browser.open_options()
         commands = await options.evaluate("() => chrome.commands.getAll()")
         await options.close()
         return commands
 
-    (command,) = connected.run(work())
+    (command,) = connected_browser.run(work())
     assert (command["name"], command["shortcut"]) == ("_execute_action", "Alt+Shift+K")
 
 
 @pytest.mark.long
-def test_full_page_screenshot_of_a_right_to_left_page(connected: ExtensionBrowser, reporter: World) -> None:
+def test_full_page_screenshot_of_a_right_to_left_page(connected_browser: ExtensionBrowser, reporter: World) -> None:
     async def work() -> str:
-        page = await connected.context.new_page()
+        page = await connected_browser.context.new_page()
         await page.goto(f"{tall.url}/right-to-left")
         await page.evaluate("scrollTo({ top: 700, left: -100, behavior: 'instant' })")
         before = await page.evaluate(READ_STATE)
-        popup = await connected.open_popup(page)
+        popup = await connected_browser.open_popup(page)
         await popup.get_by_role("button", name="Capture full page").click()
         await popup.get_by_role("button", name="Use visible part").wait_for(timeout=120_000)
         await wait_until_restored(page, before)
-        return await create_ticket(connected, page, popup)
+        return await create_ticket(connected_browser, page, popup)
 
     with TallSite() as tall:
-        ticket = ReportedTicket(reporter, connected.run(work()))
+        ticket = ReportedTicket(reporter, connected_browser.run(work()))
     check_right_to_left(Image.open(BytesIO(ticket.screenshot.content)).convert("RGB"))

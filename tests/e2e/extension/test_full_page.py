@@ -2,7 +2,7 @@
 
 import contextlib
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from io import BytesIO
 from typing import Any
 
@@ -26,14 +26,6 @@ def tall() -> Iterator[TallSite]:
     """A site with pages taller than the window."""
     with TallSite() as running:
         yield running
-
-
-@pytest.fixture(scope="module")
-def connected(launch_extension: Callable[..., ExtensionBrowser], reporter: World) -> ExtensionBrowser:
-    """A browser whose extension is connected with a token."""
-    browser = launch_extension()
-    browser.run(browser.connect_with_token(reporter.box.url, reporter.owner.token("tickets:write")))
-    return browser
 
 
 async def visit(browser: ExtensionBrowser, address: str, scrolled: int = SCROLLED) -> tuple[Page, list[Any]]:
@@ -80,17 +72,17 @@ def open_screenshot(ticket: ReportedTicket) -> Image.Image:
     return Image.open(BytesIO(ticket.screenshot.content)).convert("RGB")
 
 
-def test_full_page_screenshot_has_no_seam(connected: ExtensionBrowser, reporter: World, tall: TallSite) -> None:
+def test_full_page_screenshot_has_no_seam(connected_browser: ExtensionBrowser, reporter: World, tall: TallSite) -> None:
     async def work() -> tuple[str, bytes]:
-        page, before = await visit(connected, f"{tall.url}/grid")
-        address = await report_full_page(connected, page)
+        page, before = await visit(connected_browser, f"{tall.url}/grid")
+        address = await report_full_page(connected_browser, page)
         await wait_until_restored(page, before)
         await page.evaluate("scrollTo({ top: 0, behavior: 'instant' }); document.querySelector('footer').remove()")
         drawn = await page.screenshot(full_page=True)
         await page.close()
         return address, drawn
 
-    address, drawn = connected.run(work())
+    address, drawn = connected_browser.run(work())
     ticket = ReportedTicket(reporter, address)
     screenshot, expected = open_screenshot(ticket), Image.open(BytesIO(drawn)).convert("RGB")
     assert screenshot.height == expected.height == BAR + ROWS * CELL_HEIGHT
@@ -112,18 +104,18 @@ def test_full_page_screenshot_has_no_seam(connected: ExtensionBrowser, reporter:
 
 
 def test_full_page_screenshot_of_a_zoomed_page_has_every_device_pixel(
-    connected: ExtensionBrowser, reporter: World, tall: TallSite
+    connected_browser: ExtensionBrowser, reporter: World, tall: TallSite
 ) -> None:
     async def work() -> str:
-        page, _ = await visit(connected, f"{tall.url}/grid", 0)
-        await zoom(connected, tall, 1.5)
+        page, _ = await visit(connected_browser, f"{tall.url}/grid", 0)
+        await zoom(connected_browser, tall, 1.5)
         await page.wait_for_function("devicePixelRatio === 1.5")
-        address = await report_full_page(connected, page)
-        await zoom(connected, tall, 1)  # the browser applies the zoom to the whole site
+        address = await report_full_page(connected_browser, page)
+        await zoom(connected_browser, tall, 1)  # the browser applies the zoom to the whole site
         await page.close()
         return address
 
-    screenshot = open_screenshot(ReportedTicket(reporter, connected.run(work())))
+    screenshot = open_screenshot(ReportedTicket(reporter, connected_browser.run(work())))
     assert screenshot.height == (BAR + ROWS * CELL_HEIGHT) * 1.5
     for row in range(ROWS - 1):
         for column in range(COLUMNS):
@@ -131,61 +123,63 @@ def test_full_page_screenshot_of_a_zoomed_page_has_every_device_pixel(
             assert screenshot.getpixel(at) == colour(row, column), (row, column)
 
 
-def test_scrollable_areas_are_counted(connected: ExtensionBrowser, reporter: World, tall: TallSite) -> None:
+def test_scrollable_areas_are_counted(connected_browser: ExtensionBrowser, reporter: World, tall: TallSite) -> None:
     async def work() -> str:
-        page, _ = await visit(connected, f"{tall.url}/inner")
-        popup = await connected.open_popup(page)
+        page, _ = await visit(connected_browser, f"{tall.url}/inner")
+        popup = await connected_browser.open_popup(page)
         await popup.get_by_role("button", name="Capture full page").click()
         await popup.get_by_role("button", name="Use visible part").wait_for(timeout=120_000)
         await popup.close()
         # the screenshot took long, so it must survive closing the popup
-        popup = await connected.open_popup(page)
+        popup = await connected_browser.open_popup(page)
         await expect(popup.get_by_alt_text("The full page")).to_be_visible()
-        ticket = await connected.create_ticket(popup)
+        ticket = await connected_browser.create_ticket(popup)
         address = ticket.url
         await ticket.close()
         await page.close()
         return address
 
-    ticket = ReportedTicket(reporter, connected.run(work()))
+    ticket = ReportedTicket(reporter, connected_browser.run(work()))
     assert ticket.capture["health"]["screenshot"] == {"extent": "full_page", "cut": False, "inner": 2}
     assert "2 parts scroll separately" in ticket.capture["health_summary"]
 
 
-def test_page_beyond_the_limits_is_cut_and_marked(connected: ExtensionBrowser, reporter: World, tall: TallSite) -> None:
+def test_page_beyond_the_limits_is_cut_and_marked(
+    connected_browser: ExtensionBrowser, reporter: World, tall: TallSite
+) -> None:
     async def work() -> str:
-        page, _ = await visit(connected, f"{tall.url}/endless")
-        address = await report_full_page(connected, page)
+        page, _ = await visit(connected_browser, f"{tall.url}/endless")
+        address = await report_full_page(connected_browser, page)
         await page.close()
         return address
 
-    ticket = ReportedTicket(reporter, connected.run(work()))
+    ticket = ReportedTicket(reporter, connected_browser.run(work()))
     assert ticket.capture["health"]["screenshot"] == {"extent": "full_page", "cut": True, "inner": 0}
     assert "The page goes on where the picture ends." in ticket.capture["health_summary"]
     assert open_screenshot(ticket).height == 32_767
 
 
 def test_full_page_screenshot_goes_on_when_the_popup_closes(
-    connected: ExtensionBrowser, reporter: World, tall: TallSite
+    connected_browser: ExtensionBrowser, reporter: World, tall: TallSite
 ) -> None:
     async def work() -> str:
-        page, before = await visit(connected, f"{tall.url}/grid")
-        popup = await connected.open_popup(page)
+        page, before = await visit(connected_browser, f"{tall.url}/grid")
+        popup = await connected_browser.open_popup(page)
         await popup.get_by_label("Title").fill("Closed meanwhile")
         await popup.get_by_role("button", name="Capture full page").click()
         await popup.get_by_text(re.compile(r"Part ([2-9]|\d\d) of")).wait_for()
         await popup.close()
-        popup = await connected.open_popup(page)
+        popup = await connected_browser.open_popup(page)
         await expect(popup.get_by_alt_text("The full page")).to_be_visible(timeout=120_000)
         await expect(popup.get_by_role("button", name="Capture full page")).to_have_count(0)
         await wait_until_restored(page, before)
-        ticket = await connected.create_ticket(popup)
+        ticket = await connected_browser.create_ticket(popup)
         address = ticket.url
         await ticket.close()
         await page.close()
         return address
 
-    ticket = ReportedTicket(reporter, connected.run(work()))
+    ticket = ReportedTicket(reporter, connected_browser.run(work()))
     assert ticket.record["title"] == "Closed meanwhile"
     assert ticket.capture["health"]["screenshot"] == {"extent": "full_page", "cut": False, "inner": 0}
     assert open_screenshot(ticket).height == BAR + ROWS * CELL_HEIGHT
@@ -193,13 +187,13 @@ def test_full_page_screenshot_goes_on_when_the_popup_closes(
 
 @pytest.mark.parametrize("end", ["cancel", "leave"])
 def test_interrupted_full_page_screenshot_restores_the_page(
-    connected: ExtensionBrowser, tall: TallSite, end: str
+    connected_browser: ExtensionBrowser, tall: TallSite, end: str
 ) -> None:
     async def work() -> None:
-        page, _ = await visit(connected, f"{tall.url}/grid")
+        page, _ = await visit(connected_browser, f"{tall.url}/grid")
         await page.evaluate("() => { document.querySelector('main').style.paddingBottom = '20000px'; }")  # takes longer
         before = await page.evaluate(READ_STATE)
-        popup = await connected.open_popup(page)
+        popup = await connected_browser.open_popup(page)
         await popup.get_by_role("button", name="Capture full page").click()
         await popup.get_by_text(re.compile(r"Part ([3-9]|\d\d) of")).wait_for()
         assert await page.evaluate(READ_STATE) != before
@@ -216,4 +210,4 @@ def test_interrupted_full_page_screenshot_restores_the_page(
         await wait_until_restored(page, before)
         await page.close()
 
-    connected.run(work())
+    connected_browser.run(work())

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, Self, TypeVar
 from urllib.parse import unquote
 
-from playwright.async_api import Browser, Page, Playwright, async_playwright
+from playwright.async_api import Browser, BrowserContext, Page, Playwright, async_playwright
 from playwright.async_api import Error as PlaywrightError
 
 from tests.e2e.support.browser import ARGUMENTS, SECONDS, _is_root
@@ -64,6 +64,7 @@ class ExtensionBrowser:
         self._executable = executable
         self._process: subprocess.Popen[bytes] | None = None
         self._is_installed = False
+        self._popup_connection: Browser | None = None
         self._source, self._profile = folder / "extension", folder / "profile"
         unpack(archive, self._source, granted or [EVERYWHERE])
         self._loop = asyncio.new_event_loop()
@@ -166,6 +167,7 @@ class ExtensionBrowser:
         raise AssertionError(f"nothing opened {prefix}")
 
     async def _close(self) -> None:
+        self._popup_connection = None
         await self._cdp.send("Browser.close")
         await self._playwright.stop()
 
@@ -267,8 +269,7 @@ class ExtensionBrowser:
         address = f"chrome-extension://{self.id}/popup.html"
         for _ in range(600):
             if any(each["url"] == address and each["type"] == "page" for each in await self._targets()):
-                again = await self._playwright.chromium.connect_over_cdp(self._address)
-                for page in again.contexts[0].pages:
+                for page in (await self._connect_again()).pages:
                     if page.url == address:
                         await page.get_by_role("heading").first.wait_for()
                         if is_complete:
@@ -276,6 +277,13 @@ class ExtensionBrowser:
                         return page
             await asyncio.sleep(0.1)
         raise AssertionError("the popup didn't open")
+
+    async def _connect_again(self) -> BrowserContext:
+        """Connect once more, instead of the last time: each connection costs the browser with every event."""
+        if self._popup_connection is not None:
+            await self._popup_connection.close()
+        self._popup_connection = await self._playwright.chromium.connect_over_cdp(self._address)
+        return self._popup_connection.contexts[0]
 
     async def send_report(self, popup: Page) -> None:
         """Send the report as a new ticket, also if another has the same error; the popup says that it is sent."""

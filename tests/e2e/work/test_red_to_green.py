@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -26,13 +26,6 @@ pytestmark = pytest.mark.long
 
 DESK: ViewportSize = {"width": 1280, "height": 900}
 WINDOW: ViewportSize = {"width": 1280, "height": 800}
-
-
-@pytest.fixture(scope="module")
-def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Demo]:
-    """The demo with its shop."""
-    with Demo(tmp_path_factory.mktemp("demo") / "demo.db") as running:
-        yield running
 
 
 async def break_shop(page: Page, address: str) -> None:

@@ -2,7 +2,6 @@
 
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,13 +16,6 @@ from tests.support.server import ok
 from ticketbox.http.extension_zip import EXTENSION
 
 pytestmark = pytest.mark.long
-
-
-@pytest.fixture
-def demo(tmp_path: Path) -> Iterator[Demo]:
-    """The demo with its shop."""
-    with Demo(tmp_path / "demo.db") as running:
-        yield running
 
 
 def break_shop(firefox: Firefox, address: str) -> str:
