@@ -16,7 +16,6 @@ import pytest
 from playwright.async_api import Page, expect
 
 from tests.e2e.accounts.test_passkeys import REQUIRE, Authenticator
-from tests.e2e.core.test_every_page import MODES
 from tests.e2e.support.browser import Chromium
 from tests.e2e.support.webapp import faults
 from tests.http.reports.test_reports import Reporter
@@ -452,25 +451,31 @@ PARTS = {
 }
 
 
+INK = "() => getComputedStyle(document.querySelector('h1')).color"
+
+
+async def read_lightness(page: Page) -> float:
+    """How light the ink of a page's heading is, from 0 to 1."""
+    kind, _, number = (await page.evaluate(INK)).split()[0].partition("(")
+    return float(number) / (100 if kind == "lab" else 1)
+
+
 @pytest.mark.long
-@pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("part", PARTS)
-def test_every_page_of_the_server_is_accessible(chromium: Chromium, stage: Stage, part: str, mode: str) -> None:
+def test_every_page_of_the_server_is_accessible(chromium: Chromium, stage: Stage, part: str) -> None:
     result: dict[str, Any] = {}
-    inks: set[str] = set()
 
     async def visit(page: Page) -> None:
         async def check(name: str) -> None:
-            inks.add(await page.evaluate("() => getComputedStyle(document.querySelector('h1')).color"))
-            if found := await faults(page):
+            if found := await faults(page, "dark", "forced-colors"):
                 result[name] = found
+            light = await read_lightness(page)
+            await page.emulate_media(color_scheme="dark")
+            dark = await read_lightness(page)
+            await page.emulate_media(color_scheme="light")
+            assert (light < 0.3, dark > 0.9) == (True, True), (name, light, dark)
 
         await PARTS[part](page, stage, check)
 
-    chromium.visit(visit, **MODES[mode])
+    chromium.visit(visit)
     assert result == {}
-    (ink,) = inks
-    if mode != "forced-colors":
-        kind, _, number = ink.split()[0].partition("(")
-        lightness = float(number) / (100 if kind == "lab" else 1)  # from 0 to 1
-        assert lightness < 0.3 if mode == "light" else lightness > 0.9

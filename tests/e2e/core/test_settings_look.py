@@ -9,9 +9,7 @@ from playwright.async_api import Page, expect
 from tests.e2e.support.app import (
     DESK,
     PHONE,
-    SCHEMES,
     Looks,
-    Scheme,
     assert_accessible,
     assert_fits,
     find_still_box,
@@ -30,7 +28,7 @@ async def each(page: Page, base: str, *sections: str) -> dict[str, Any]:
     for section in sections:
         await page.goto(f"{base}/{section}")
         await page.get_by_role("main").get_by_role("heading").first.wait_for()
-        result[section] = await faults(page)
+        result[section] = await faults(page, "dark")
     return result
 
 
@@ -65,22 +63,22 @@ async def open_dialog(page: Page, world: World) -> dict[str, Any]:
     base = f"{world.box.url}/companies/{world.company}"
     await page.goto(f"{base}/invitations?new")
     await page.get_by_role("radio", name="Selected projects").check()
-    result["invite"] = await faults(page)
+    result["invite"] = await faults(page, "dark")
     await page.get_by_role("radio", name="All projects").check()
     await page.get_by_role("button", name="Create link").click()
     await page.get_by_label("Link", exact=True).wait_for()
-    result["link"] = await faults(page)
+    result["link"] = await faults(page, "dark")
     await page.goto(f"{base}/members")
     await page.get_by_role("button", name=f"Actions for {world.owner.name}").click()
     await page.get_by_role("menuitem", name="Leave company").click()
     await page.get_by_role("dialog").get_by_role("button", name="Leave").click()
     await page.get_by_role("alert").wait_for()
-    result["refused"] = await faults(page)
+    result["refused"] = await faults(page, "dark")
     await page.goto(f"{world.box.url}/settings/tokens?new")
     await page.get_by_label("Label", exact=True).fill("agent")
     await page.get_by_role("button", name="Create token").click()
     await page.get_by_role("tab", name="VS Code").click()
-    result["token"] = await faults(page)
+    result["token"] = await faults(page, "dark")
     return result
 
 
@@ -90,21 +88,20 @@ async def public(page: Page, world: World) -> dict[str, Any]:
     result: dict[str, Any] = {}
     await page.goto(world.box.url + path)
     await page.get_by_role("heading", level=1).wait_for()
-    result["signed in"] = await faults(page)
+    result["signed in"] = await faults(page, "dark")
     await page.goto("about:blank")  # or the app would notice, and leave for the sign-in page
     await page.context.clear_cookies()
     await page.goto(world.box.url + path)
     await page.get_by_label("Name").wait_for()
-    result["new here"] = await faults(page)
+    result["new here"] = await faults(page, "dark")
     await page.goto(f"{world.box.url}/invitations/nonsense")
     await page.get_by_role("heading", level=1).wait_for()
-    result["gone"] = await faults(page)
+    result["gone"] = await faults(page, "dark")
     return result
 
 
 @pytest.mark.long
-@SCHEMES
-def test_list_of_settings_is_a_page_on_phones(chromium: Chromium, world: World, scheme: Scheme) -> None:
+def test_list_of_settings_is_a_page_on_phones(chromium: Chromium, world: World) -> None:
     async def browse(page: Page) -> None:
         main = page.get_by_role("main")
         navigation = main.get_by_role("navigation", name="Settings")
@@ -126,7 +123,7 @@ def test_list_of_settings_is_a_page_on_phones(chromium: Chromium, world: World, 
         current = main.get_by_role("navigation").get_by_role("link", name="Profile")
         await expect(current).to_have_attribute("aria-current", "page")
 
-    use(chromium, world.owner, "/settings", browse, Looks(PHONE, scheme))
+    use(chromium, world.owner, "/settings", browse, Looks(PHONE, "light"))
 
 
 COUNT_GAPS = """() => {
@@ -166,10 +163,9 @@ OTHERS = [programs, people, projects, open_dialog, public]
 
 
 @pytest.mark.long
-@SCHEMES
 @pytest.mark.parametrize("look", [person, *(pytest.param(look, marks=pytest.mark.long) for look in OTHERS)])
 def test_settings_pages_are_accessible(
-    chromium: Chromium, world: World, scheme: Scheme, look: Callable[[Page, World], Awaitable[dict[str, Any]]]
+    chromium: Chromium, world: World, look: Callable[[Page, World], Awaitable[dict[str, Any]]]
 ) -> None:
     connect_app(world)
     world.owner.token("read", "tickets:assign", label="W" * 100)
@@ -183,6 +179,6 @@ def test_settings_pages_are_accessible(
         watch.assert_clean(world.box)
         return result
 
-    result = chromium.visit(visit, color_scheme=scheme, has_touch=True)
+    result = chromium.visit(visit, has_touch=True)
     assert {name: faulty for name, faulty in result.items() if faulty} == {}
     assert len(result) >= 3

@@ -6,7 +6,7 @@ import re
 import pytest
 from playwright.async_api import Page, ViewportSize, expect
 
-from tests.e2e.support.app import PHONE, SCHEMES, Looks, Scheme, assert_accessible, assert_fits, expect_value, use
+from tests.e2e.support.app import PHONE, Looks, assert_accessible, assert_fits, expect_value, use
 from tests.e2e.support.browser import Chromium
 from tests.e2e.support.captures import HEIGHT, WIDTH, capture_on
 from tests.e2e.work.test_agents_at_work import CHOICES, PLAN, QUESTION, Agent
@@ -19,8 +19,7 @@ NARROW: ViewportSize = {"width": 1024, "height": 768}
 
 
 @pytest.mark.long
-@SCHEMES
-def test_question_plan_and_verification_are_separate(chromium: Chromium, world: World, scheme: Scheme) -> None:
+def test_question_plan_and_verification_are_separate(chromium: Chromium, world: World) -> None:
     agent = Agent(world, "Gift card fails")
     agent.report(plan=PLAN)
     path = f"/tickets/{agent.ticket['id']}"
@@ -49,7 +48,7 @@ def test_question_plan_and_verification_are_separate(chromium: Chromium, world: 
         await verification.get_by_role("link", name="Open ticket with verifications").click()
         await expect(page.get_by_role("heading", name="Gift card fails", level=1)).to_be_visible()
 
-    use(chromium, world.owner, "/inbox", look, Looks(WIDE, scheme))
+    use(chromium, world.owner, "/inbox", look, Looks(WIDE, "light"))
 
 
 def test_question_says_when_it_was_asked_beside_what_is_marked(chromium: Chromium, world: World) -> None:

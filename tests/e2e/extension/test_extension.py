@@ -5,7 +5,7 @@ import json
 import re
 from collections.abc import Callable
 from io import BytesIO
-from typing import Any, Literal
+from typing import Any
 
 import httpx
 import pytest
@@ -15,7 +15,7 @@ from playwright.async_api import Page, expect
 
 from tests.e2e.sites.faulty_site import FaultySite
 from tests.e2e.sites.varied_site import VariedSite
-from tests.e2e.support.app import SCHEMES, run_axe
+from tests.e2e.support.app import assert_accessible
 from tests.e2e.support.devtools_recorder import Json
 from tests.e2e.support.extension_browser import ExtensionBrowser
 from tests.e2e.support.reported_ticket import STREAMS, ReportedTicket, report_page
@@ -230,8 +230,7 @@ def test_redacted_and_cropped_pixels_are_removed_and_annotations_are_sent(
         editor = await opened.value
         picture = editor.get_by_role("group", name="Screenshot of the page")
         await expect(editor.get_by_label("Title")).to_have_value("Drawn on")
-        axe = await run_axe(editor)
-        assert axe.violations_count == 0, axe.generate_report()
+        await assert_accessible(editor)
 
         async def place(tool: str) -> None:
             # the keyboard adds a mark in the centre of the screenshot
@@ -267,14 +266,11 @@ def test_redacted_and_cropped_pixels_are_removed_and_annotations_are_sent(
 
 
 @pytest.mark.long
-@SCHEMES
 def test_extension_pages_are_accessible(
-    recording_browser: ExtensionBrowser, reporter: World, varied_site: VariedSite, scheme: Literal["light", "dark"]
+    recording_browser: ExtensionBrowser, reporter: World, varied_site: VariedSite
 ) -> None:
     async def look(page: Page, name: str) -> None:
-        await page.emulate_media(color_scheme=scheme)
-        axe = await run_axe(page)
-        assert axe.violations_count == 0, f"{name}: {axe.generate_report()}"
+        await assert_accessible(page)
         wide = await page.evaluate("() => document.documentElement.scrollWidth - innerWidth")
         assert wide <= 0, name
 

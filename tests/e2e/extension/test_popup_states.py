@@ -4,13 +4,13 @@ import json
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, Literal
+from typing import Any
 
 import pytest
 from playwright.async_api import Page, expect
 
 from tests.e2e.extension.test_popup import break_shop, shoot
-from tests.e2e.support.app import SCHEMES, run_axe
+from tests.e2e.support.app import assert_accessible
 from tests.e2e.support.extension_browser import ExtensionBrowser
 
 pytestmark = pytest.mark.long
@@ -83,41 +83,35 @@ def refusing() -> Iterator[RefusingServer]:
         server.shutdown()
 
 
-async def look_at(popup: Page, name: str, scheme: Literal["light", "dark"]) -> None:
+async def look_at(popup: Page, name: str) -> None:
     """Take a picture, and check that everybody can use what is shown."""
-    await popup.emulate_media(color_scheme=scheme)
-    await shoot(popup, f"{name}-{scheme}")
-    axe = await run_axe(popup)
-    assert axe.violations_count == 0, axe.generate_report()
+    await shoot(popup, name)
+    await assert_accessible(popup)
     wide = await popup.evaluate("() => document.documentElement.scrollWidth - innerWidth")
     assert wide <= 0, f"{name} is {wide} pixels too wide"
 
 
-@SCHEMES
-def test_first_use_leads_to_the_settings(extension_browser: ExtensionBrowser, scheme: Literal["light", "dark"]) -> None:
+def test_first_use_leads_to_the_settings(extension_browser: ExtensionBrowser) -> None:
     async def work() -> None:
         await extension_browser.reset()
         page = await break_shop(extension_browser)
         popup = await extension_browser.open_popup(page)
         await expect(popup.get_by_role("button", name="Connect ticketbox")).to_be_focused()
-        await look_at(popup, "first-use", scheme)
+        await look_at(popup, "first-use")
         await popup.close()
         await page.close()
 
     extension_browser.run(work())
 
 
-@SCHEMES
-def test_pages_without_recording_can_be_reported(
-    extension_browser: ExtensionBrowser, refusing: RefusingServer, scheme: Literal["light", "dark"]
-) -> None:
+def test_pages_without_recording_can_be_reported(extension_browser: ExtensionBrowser, refusing: RefusingServer) -> None:
     async def work() -> None:
         await extension_browser.reset()
         await extension_browser.connect_with_token(refusing.url, "secret")
         page = await break_shop(extension_browser)
         popup = await extension_browser.open_popup(page)
         await expect(popup.get_by_role("button", name="Record this site")).to_be_visible()
-        await look_at(popup, "not-recorded", scheme)
+        await look_at(popup, "not-recorded")
         await popup.close()
         await page.close()
         for name, address in (("browser", "chrome://version"), ("source", f"view-source:{refusing.url}/api/v1/me")):
@@ -125,17 +119,16 @@ def test_pages_without_recording_can_be_reported(
             await page.goto(address)
             popup = await extension_browser.open_popup(page)
             await expect(popup.get_by_role("button", name="Send report")).to_be_enabled()
-            await look_at(popup, f"restricted-{name}", scheme)
+            await look_at(popup, f"restricted-{name}")
             await popup.close()
             await page.close()
 
     extension_browser.run(work())
 
 
-@SCHEMES
 @pytest.mark.parametrize("status", REFUSALS)
 def test_refused_report_says_why_and_can_be_downloaded(
-    extension_browser: ExtensionBrowser, refusing: RefusingServer, status: int, scheme: Literal["light", "dark"]
+    extension_browser: ExtensionBrowser, refusing: RefusingServer, status: int
 ) -> None:
     refusing.status = status
 
@@ -149,7 +142,7 @@ def test_refused_report_says_why_and_can_be_downloaded(
         await popup.get_by_role("heading", name=heading).wait_for()
         await expect(popup.get_by_role("alert")).to_have_text(REFUSALS[status])
         await expect(popup.get_by_role("button", name="Download report")).to_be_visible()
-        await look_at(popup, f"refused-{status}", scheme)
+        await look_at(popup, f"refused-{status}")
         if status == 401:
             async with extension_browser.context.expect_page() as opened:
                 await popup.get_by_role("button", name="Sign in again").click()

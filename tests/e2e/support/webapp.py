@@ -1,14 +1,21 @@
 """The app as a signed-in person meets it: opened on a page, watched, and looked over."""
 
 from contextlib import suppress
-from typing import Any
+from typing import Any, Literal
 
 from playwright.async_api import Page
 from playwright.async_api import TimeoutError as PlaywrightTimeoutError
 
 from tests.e2e.core.test_pages import DESK, NARROWEST, PHONE, Watch
-from tests.e2e.support.app import run_axe
+from tests.e2e.support.app import COLOUR_RULES, run_axe
 from tests.support.server import Person
+
+Mode = Literal["light", "dark", "forced-colors"]
+MODES: dict[Mode, dict[str, Any]] = {
+    "light": {"color_scheme": "light", "forced_colors": "none"},
+    "dark": {"color_scheme": "dark", "forced_colors": "none"},
+    "forced-colors": {"color_scheme": "light", "forced_colors": "active"},
+}
 
 PLANTED = '<img src=x onerror="document.title=\'broken in\'"><script>document.title="broken in"</script>'
 
@@ -53,8 +60,11 @@ async def disable_form_validation(page: Page) -> None:
     await page.evaluate("() => { for (const form of document.forms) form.noValidate = true; }")
 
 
-async def faults(page: Page) -> dict[str, Any]:
-    """What shuts somebody out of the page as it stands, at both sizes; and whether it is larger than the window."""
+async def faults(page: Page, *modes: Mode) -> dict[str, Any]:
+    """What shuts somebody out of the page as it stands, at both sizes; and whether it is larger than the window.
+
+    `modes`: other colours in which it must be legible as well, on a desk.
+    """
     result: dict[str, Any] = {}
     for size in (DESK, PHONE):
         await page.set_viewport_size(size)
@@ -64,6 +74,13 @@ async def faults(page: Page) -> dict[str, Any]:
         looked = await run_axe(page)
         if looked.violations_count:
             result[f"axe at {size['width']}"] = looked.generate_report()
+    for mode in modes:
+        await page.set_viewport_size(DESK)
+        await page.emulate_media(**MODES[mode])
+        looked = await run_axe(page, COLOUR_RULES)
+        if looked.violations_count:
+            result[f"axe in {mode}"] = looked.generate_report()
+        await page.emulate_media(**MODES["light"])
     for width in (PHONE["width"], NARROWEST):
         await page.set_viewport_size({"width": width, "height": 844})
         wide = await page.evaluate(OVERHANG)
