@@ -19,7 +19,7 @@ pytestmark = [
     pytest.mark.long,
     pytest.mark.skipif(not PROGRAM.exists(), reason="Litestream isn't packaged for this machine"),
 ]
-RESTORES = choose_rounds(8, 10)  # docs/operate/replication.md has the result of 100
+RESTORES = choose_rounds(3, 10)  # docs/operate/replication.md has the result of 100
 
 
 def wait_for_restore(box: ReplicatedBox, target: Path, wanted: set[str]) -> None:

@@ -20,8 +20,8 @@ pytestmark = [
     pytest.mark.long,
     pytest.mark.skipif(not PROGRAM.exists(), reason="sqlite3_rsync isn't packaged for this machine"),
 ]
-COPIES = choose_rounds(8, 10)  # docs/operate/replication.md has the result of 100
-KILLS = choose_rounds(6, 10)
+COPIES = choose_rounds(3, 10)  # docs/operate/replication.md has the result of 100
+KILLS = choose_rounds(3, 10)
 
 
 def check(copy: Path) -> set[str]:

@@ -19,7 +19,7 @@ from ticketbox.store.file.check import open_inspection
 
 WRITERS = 3
 SIZE = 80_000
-ROUNDS = choose_rounds(6, 40)
+ROUNDS = choose_rounds(3, 40)
 
 
 class Uploads:

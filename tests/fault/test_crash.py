@@ -21,7 +21,7 @@ from tests.support.server import Box, eventually, ok
 
 WRITERS = 4
 READY_SECONDS = 2.0
-ROUNDS = choose_rounds(40, 100)
+ROUNDS = choose_rounds(15, 100)
 
 
 class Ledger:

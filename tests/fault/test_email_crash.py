@@ -11,7 +11,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.support.long_runs import TIMES
+from tests.support.long_runs import choose_rounds
 from tests.support.mail_server import run_mail_server
 from tests.support.seed import EMAIL, PatchedServer, Seed
 from tests.support.server import PASSWORD, Person, eventually, ok
@@ -26,7 +26,7 @@ from ticketbox.cli import main
 main()
 """
 
-ROUNDS = 25 * TIMES
+ROUNDS = choose_rounds(8, 25)
 
 
 @pytest.mark.long

@@ -10,7 +10,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.support.long_runs import TIMES
+from tests.support.long_runs import choose_rounds
 from tests.support.seed import EMAIL, PatchedServer, Seed
 from tests.support.server import PASSWORD, eventually, ok
 from tests.support.webhook_receiver import run_receiver
@@ -22,7 +22,7 @@ from ticketbox.cli import main
 main()
 """
 
-ROUNDS = 30 * TIMES
+ROUNDS = choose_rounds(10, 30)
 
 
 @pytest.mark.long

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tests.fuzz.mutations import AWKWARD
 from tests.support.cli import run
-from tests.support.long_runs import TIMES, Record, hypothesis_settings
+from tests.support.long_runs import Record, choose_rounds, hypothesis_settings
 from tests.support.server import PASSWORD
 from ticketbox.store.export_import import records
 from ticketbox.store.export_import.archive import ArchiveReader, ArchiveWriter, InvalidArchive
@@ -175,5 +175,5 @@ def test_changed_export_is_imported_completely_or_rejected(sample: ExportSample)
 
 @pytest.mark.long
 def test_many_changed_exports_are_imported_or_rejected(sample: ExportSample, record_property: Record) -> None:
-    for name, figure in feed(sample, 1_000 * TIMES).items():
+    for name, figure in feed(sample, choose_rounds(300, 1_000)).items():
         record_property(name, figure)

@@ -441,7 +441,7 @@ def test_every_operation_is_in_the_model_or_listed_elsewhere() -> None:
 
 @pytest.mark.long
 def test_model_and_server_agree_in_a_long_run(wire: Wire, record_property: Record) -> None:
-    runs = choose_rounds(60, 200)
+    runs = choose_rounds(25, 200)
     run(wire, runs, 50)
     record_property("runs", runs)
     record_property("calls", wire.calls)

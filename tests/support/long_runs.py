@@ -14,7 +14,7 @@ Record = Callable[[str, object], None]
 
 
 def choose_rounds(few: int, full: int) -> int:
-    """The number of rounds of a second or more each: `few` in `.ci/run`, else `full` times `TICKETBOX_TIMES`."""
+    """The number of rounds: `few` in `.ci/run`, else `full` times `TICKETBOX_TIMES`, as in `.ci/full`."""
     return few if TIMES == 1 else full * TIMES
 
 

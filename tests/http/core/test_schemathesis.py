@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from tests.http.core.test_access_matrix import NOUNS
-from tests.support.long_runs import TIMES
+from tests.support.long_runs import TIMES, choose_rounds
 from tests.support.operation_cases import Stage, create_rows, open_stage, operations
 from tests.support.server import PASSWORD, Box, ok
 from ticketbox.domain.core.access.scopes import Access
@@ -108,7 +108,7 @@ def run(stage: Stage, folder: Path, kind: str, *flags: str, seed: int | None = N
 def test_server_matches_openapi(stage: Stage, tmp_path: Path, kind: str) -> None:
     """With one seed, so that what is found came with a change; with TICKETBOX_TIMES others are drawn."""
     phases = "examples,coverage,fuzzing,stateful"
-    flags = ("--phases", phases, "--max-examples", str(50 * TIMES))
+    flags = ("--phases", phases, "--max-examples", str(choose_rounds(15, 50)))
     statuses = run(stage, tmp_path, kind, *flags, seed=1 if TIMES == 1 else None)
     # It got through to the operations, and wasn't only refused at the door.
     assert statuses["200"] > 20

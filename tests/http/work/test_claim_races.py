@@ -16,7 +16,7 @@ from tests.support.server import Box, ok, run_server
 
 CALLERS = 64
 ROUNDS = 10
-LONG_ROUNDS = choose_rounds(80, 200)  # docs/develop/promises.md has the result of 1,000
+LONG_ROUNDS = choose_rounds(30, 200)  # docs/develop/promises.md has the result of 1,000
 KILL_EVERY = 10
 
 
