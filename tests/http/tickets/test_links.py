@@ -1,6 +1,7 @@
 """Links between tickets: both directions, cycles, duplicates, and who sees what (docs/use/tickets.md, "Links")."""
 
 import contextlib
+import json
 import sqlite3
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,7 @@ from typing import Any
 import httpx
 import pytest
 
+from tests.support.mcp_client import call_tool
 from tests.support.server import World, expect_error, ok, ticketbox
 from ticketbox.operations.tickets.links import MAX_LINKS
 
@@ -71,6 +73,35 @@ def test_blocked_ticket_lists_its_unresolved_blockers(world: World) -> None:
     assert ok(world.api.get(f"/tickets/{blocked}"))["blocked_by"][0] == {"id": first, "key": key}
     ok(world.api.patch(f"/tickets/{resolved}", json={"resolved": False}))
     assert list_blockers(bob.web) == [{first, second, resolved}] * 2
+
+
+def test_restricted_token_sees_no_blockers_of_other_projects(world: World) -> None:
+    """The token's owner sees them. Over REST and over MCP, no answer to the token has their ids or keys."""
+    hidden = world.ticket("Hidden", project_id=world.new_project("Second project"))
+    shown, blocked = world.ticket("Shown"), world.ticket("Blocked")
+    for each in (hidden, shown):
+        ok(link(world, each["id"], "blocks", blocked["id"]))
+    path, search = f"/tickets/{blocked['id']}", {"q": "Blocked"}
+    assert len(ok(world.api.get(path))["blocked_by"]) == 2
+    token = world.owner.token("tickets:write", project_ids=[world.project])
+    client = world.box.client(token)
+    answers = {
+        "get": client.get(path),
+        "list": client.get("/tickets"),
+        "list of a column": client.get("/tickets", params={"column_id": world.columns[0], "sort": "position"}),
+        "search": client.get("/search", params=search),
+        "search for the key": client.get("/search", params={"q": blocked["key"]}),
+        "similar": client.get("/similar", params={"title": "Blocked"}),
+        "update": client.patch(path, json={"priority": "high"}),
+        "move": client.post(f"{path}/move", json={"column_id": world.columns[1]}),
+    }
+    texts = {name: json.dumps(ok(answer)) for name, answer in answers.items()}
+    tools = {"get_ticket": {"ticket_id": blocked["id"]}, "list_tickets": {}, "search_tickets": search}
+    texts |= {name: json.dumps(call_tool(world, token, name, arguments)) for name, arguments in tools.items()}
+    for name, text in texts.items():
+        assert shown["key"] in text, name
+        assert hidden["key"] not in text, name
+        assert hidden["id"] not in text, name
 
 
 def test_repeated_link_and_absent_link_change_nothing(world: World) -> None:
