@@ -187,6 +187,34 @@ def test_agent_without_the_gates_consent_does_not_resolve_a_ticket(gated: GateCa
     ok(gated.agent.post(f"/tickets/{gated.id}/move", json={"column_id": gated.columns[1]}))
 
 
+def expect_refused_moves(gated: GateCase, ticket: str, column: str) -> None:
+    """Each way to move a ticket to this column is refused, and the ticket stays where it is."""
+    before = ok(gated.api.get(f"/tickets/{ticket}"))
+    many = {"ticket_ids": [ticket], "column_id": column}
+    refused = gated.agent.post(f"/tickets/{ticket}/move", json={"column_id": column})
+    expect_error(refused, 409, "approval_required")
+    (result,) = ok(gated.agent.post("/tickets/bulk-move", json=many))["results"]
+    assert result["error"]["code"] == "approval_required"
+    moved = call_tool(gated, gated.token, "move_ticket", {"ticket_id": ticket, "column_id": column})
+    assert moved["structuredContent"]["code"] == "approval_required"
+    (result,) = call_tool(gated, gated.token, "bulk_move_tickets", many)["structuredContent"]["results"]
+    assert result["error"]["code"] == "approval_required"
+    assert ok(gated.api.get(f"/tickets/{ticket}")) == before
+
+
+@pytest.mark.parametrize("gate", ["done_approval", "verification"])
+def test_gate_refuses_a_move_from_another_project_into_its_done_column(world: World, gate: str) -> None:
+    """The ticket's own project has no gates."""
+    gated = GateCase(world, **{gate: True})
+    to_do, _, done = gated.columns
+    ticket = gated.ticket(project_id=gated.new_project("Free"))["id"]
+    expect_refused_moves(gated, ticket, done)
+    finished = {"lease": start(gated.agent, ticket)["lease"], "column": done}
+    expect_error(gated.agent.post(f"/tickets/{ticket}/work/finish", json=finished), 400, "invalid_request")
+    ok(gated.agent.post(f"/tickets/{ticket}/move", json={"column_id": to_do}))
+    assert ok(gated.owner.web.post(f"/tickets/{ticket}/move", json={"column_id": done}))["resolved"]
+
+
 @pytest.mark.parametrize("by_column", [False, True])
 def test_person_accepts_what_an_agent_finished(gated: GateCase, by_column: bool) -> None:
     outcome = {"column": "Done"} if by_column else {"resolved": True}
