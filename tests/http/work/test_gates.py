@@ -215,6 +215,22 @@ def test_gate_refuses_a_move_from_another_project_into_its_done_column(world: Wo
     assert ok(gated.owner.web.post(f"/tickets/{ticket}/move", json={"column_id": done}))["resolved"]
 
 
+def test_agent_moves_a_resolved_ticket_between_done_columns(gated: GateCase) -> None:
+    """A person resolved it, so there is nothing left to approve."""
+    column = {"name": "Released", "kind": "done"}
+    released = ok(gated.owner.web.post(f"/projects/{gated.project}/columns", json=column))["id"]
+    done = gated.columns[2]
+    ok(gated.owner.web.post(f"/tickets/{gated.id}/move", json={"column_id": done}))
+    assert ok(gated.agent.post(f"/tickets/{gated.id}/move", json={"column_id": released}))["resolved"]
+    many = {"ticket_ids": [gated.id], "column_id": done}
+    assert ok(gated.agent.post("/tickets/bulk-move", json=many))["results"][0]["ok"]
+    moved = call_tool(gated, gated.token, "move_ticket", {"ticket_id": gated.id, "column_id": released})
+    assert moved["structuredContent"]["resolved"]
+    ok(gated.agent.post(f"/tickets/{gated.id}/archive"))
+    assert ok(gated.agent.post(f"/tickets/{gated.id}/restore"))["resolved"]
+    assert gated.read()["column_id"] == released
+
+
 @pytest.mark.parametrize("by_column", [False, True])
 def test_person_accepts_what_an_agent_finished(gated: GateCase, by_column: bool) -> None:
     outcome = {"column": "Done"} if by_column else {"resolved": True}
