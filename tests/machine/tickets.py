@@ -186,13 +186,14 @@ class Board(State):
     def check_gates(self, row: Row, resolves: bool, project: str | None = None) -> None:
         """Refuse a token before a person approves the plan, or where one must accept what it resolves.
 
-        That is asked here and in the ticket's next project.
+        That is asked here and in the ticket's next project. A resolved ticket has passed the gates here.
         """
         if self.who["kind"] == "session":
             return
-        gates = [self.projects[key]["done_approval"] for key in (row["project"], project or row["project"])]
+        asked = {row["project"], project or row["project"]} - ({row["project"]} if row["resolved"] else set())
+        gates = [self.projects[key]["done_approval"] for key in asked]
         waits = any(each["state"] == "current" and each["needs_plan"] for each in row["leases"])
-        if waits or (resolves and not row["resolved"] and any(gates)):
+        if waits or (resolves and any(gates)):
             raise conflict("approval_required")
 
     def place_in(self, row: Row, column_id: str, place: int) -> None:

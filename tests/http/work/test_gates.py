@@ -215,6 +215,22 @@ def test_gate_refuses_a_move_from_another_project_into_its_done_column(world: Wo
     assert ok(gated.owner.web.post(f"/tickets/{ticket}/move", json={"column_id": done}))["resolved"]
 
 
+@pytest.mark.parametrize("gate", ["done_approval", "verification"])
+def test_ticket_that_an_agent_resolves_elsewhere_does_not_come_back_as_done(world: World, gate: str) -> None:
+    gated = GateCase(world, **{gate: True})
+    to_do, _, done = gated.columns_of(gated.new_project("Free"))
+    ok(gated.agent.post(f"/tickets/{gated.id}/move", json={"column_id": to_do}))
+    assert ok(gated.agent.patch(f"/tickets/{gated.id}", json={"resolved": True}))["column_id"] == done
+    expect_refused_moves(gated, gated.id, gated.columns[2])
+    assert not ok(gated.agent.post(f"/tickets/{gated.id}/move", json={"column_id": gated.columns[0]}))["resolved"]
+
+
+def test_agent_moves_an_accepted_ticket_to_done_of_another_project(gated: GateCase) -> None:
+    ok(gated.owner.web.patch(f"/tickets/{gated.id}", json={"resolved": True}))
+    free = gated.columns_of(gated.new_project("Free"))
+    assert ok(gated.agent.post(f"/tickets/{gated.id}/move", json={"column_id": free[2]}))["resolved"]
+
+
 def test_agent_moves_a_resolved_ticket_between_done_columns(gated: GateCase) -> None:
     """A person resolved it, so there is nothing left to approve."""
     column = {"name": "Released", "kind": "done"}

@@ -22,9 +22,12 @@ def check_gates(tx: Read, actor: Actor, ticket: TicketState, *, resolves: bool, 
             "a person must approve the plan of the work on this ticket first: report the plan with report_progress, "
             "then call wait_for_answer"
         )
-    if not resolves or ticket.resolved:
+    if not resolves:
         return
-    gates = [projects.load_gates(tx, key) for key in {ticket.project, target or ticket.project}]
+    asked = {ticket.project, target or ticket.project}
+    if ticket.resolved:
+        asked.remove(ticket.project)  # it has passed those gates
+    gates = [projects.load_gates(tx, key) for key in asked]
     if any(each.verification for each in gates) and not is_fix_proven(
         verifications.list_proofs(tx, ticket.key), verifications.find_reopened_at(tx, ticket.key)
     ):
