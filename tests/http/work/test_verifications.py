@@ -1,5 +1,6 @@
 """Verifications of tickets, and the gate that asks for them (docs/use/verifications.md)."""
 
+from collections.abc import Callable
 from typing import Any
 
 import httpx
@@ -163,11 +164,51 @@ def test_proof_of_another_ticket_or_capture_does_not_count(verified: VerifiedCas
     expect_error(verified.resolve(), 409, "approval_required")
 
 
-def test_proof_of_before_a_reopening_does_not_count(verified: VerifiedCase) -> None:
+def reopen_by_update(verified: VerifiedCase) -> None:
+    ok(verified.owner.web.patch(f"/tickets/{verified.id}", json={"resolved": False}))
+
+
+def reopen_by_move(verified: VerifiedCase) -> None:
+    ok(verified.owner.web.post(f"/tickets/{verified.id}/move", json={"column_id": verified.columns[0]}))
+
+
+def reopen_by_bulk_move(verified: VerifiedCase) -> None:
+    many = {"ticket_ids": [verified.id], "column_id": verified.columns[1]}
+    assert ok(verified.owner.web.post("/tickets/bulk-move", json=many))["results"][0]["ok"]
+
+
+def reopen_by_finishing_work(verified: VerifiedCase) -> None:
+    assert ok(verified.finish(column="In progress"))["finished"]
+
+
+def reopen_by_kind_of_column(verified: VerifiedCase) -> None:
+    ok(verified.owner.web.patch(f"/columns/{verified.columns[2]}", json={"kind": "doing"}))
+
+
+def reopen_by_deletion_of_column(verified: VerifiedCase) -> None:
+    target = {"move_to": verified.columns[0]}
+    ok(verified.owner.web.delete(f"/columns/{verified.columns[2]}", params=target))
+
+
+@pytest.mark.parametrize(
+    "reopen",
+    [
+        reopen_by_update,
+        reopen_by_move,
+        reopen_by_bulk_move,
+        reopen_by_finishing_work,
+        reopen_by_kind_of_column,
+        reopen_by_deletion_of_column,
+    ],
+)
+def test_proof_of_before_a_reopening_does_not_count(
+    verified: VerifiedCase, reopen: Callable[[VerifiedCase], None]
+) -> None:
     verified.post("reproduced", BASE)
     verified.post("gone")
     ok(verified.resolve())
-    ok(verified.owner.web.patch(f"/tickets/{verified.id}", json={"resolved": False}))
+    reopen(verified)
+    assert not verified.read()["resolved"]
     expect_error(verified.resolve(), 409, "approval_required")
     verified.post("gone", "c" * 40)
     assert ok(verified.resolve())["resolved"]
