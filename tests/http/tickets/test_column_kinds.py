@@ -172,6 +172,7 @@ def test_archive_keeps_resolved_and_restore_follows_the_column(world: World) -> 
     ok(world.api.post(f"/tickets/{ticket}/archive"))
     assert read(world, ticket)["resolved"] is True
     assert ok(world.api.post(f"/tickets/{ticket}/restore"))["resolved"] is True
+    assert read_events(world, ticket)[-1] == ("ticket.restored", {})
     given = {"name": "Fixed"}
     extra = ok(world.owner.web.post(f"/projects/{world.project}/columns", json=given))["id"]
     move(world, ticket, extra)
@@ -180,6 +181,8 @@ def test_archive_keeps_resolved_and_restore_follows_the_column(world: World) -> 
     assert read(world, ticket)["resolved"] is True
     back = ok(world.api.post(f"/tickets/{ticket}/restore"))
     assert (back["column_id"], back["resolved"]) == (world.columns[0], False)
+    reopened = {"changes": {"resolved": {"from": True, "to": False}}}
+    assert read_events(world, ticket)[-1] == ("ticket.restored", reopened)
 
 
 def test_deleting_a_column_moves_its_tickets_into_the_other_kind(world: World) -> None:

@@ -190,6 +190,14 @@ def reopen_by_deletion_of_column(verified: VerifiedCase) -> None:
     ok(verified.owner.web.delete(f"/columns/{verified.columns[2]}", params=target))
 
 
+def reopen_by_restoring_without_its_column(verified: VerifiedCase) -> None:
+    web = verified.owner.web
+    ok(web.post(f"/projects/{verified.project}/columns", json={"name": "Released", "kind": "done"}))
+    ok(web.post(f"/tickets/{verified.id}/archive"))
+    ok(web.delete(f"/columns/{verified.columns[2]}"))
+    ok(web.post(f"/tickets/{verified.id}/restore"))
+
+
 @pytest.mark.parametrize(
     "reopen",
     [
@@ -199,6 +207,7 @@ def reopen_by_deletion_of_column(verified: VerifiedCase) -> None:
         reopen_by_finishing_work,
         reopen_by_kind_of_column,
         reopen_by_deletion_of_column,
+        reopen_by_restoring_without_its_column,
     ],
 )
 def test_proof_of_before_a_reopening_does_not_count(

@@ -132,7 +132,8 @@ def list_proofs(tx: Read, ticket: int) -> list[StoredProof]:
 
 SELECT_REOPENED = """
 SELECT ifnull(max(at), 0) FROM event
-WHERE ticket_id = ? AND type IN ('ticket.updated', 'ticket.moved') AND data ->> '$.changes.resolved.to' = 0
+WHERE ticket_id = ? AND type IN ('ticket.updated', 'ticket.moved', 'ticket.restored')
+  AND data ->> '$.changes.resolved.to' = 0
 """
 
 

@@ -97,7 +97,9 @@ def restore_ticket(tx: Write, actor: Actor, args: RestoreTicket) -> ArchivedOrRe
         position = positions.find_end_position(tx, column)
     check_gates(tx, actor, state, resolves=columns.load_kind(tx, column) is ColumnKind.DONE)
     tickets.restore_ticket(tx, row.key, column, position)
-    ticket = record_change(tx, actor, row, state.id, "ticket.restored")
+    resolved = tickets.load_state(tx, row.key).resolved
+    data = {} if resolved == state.resolved else {"changes": {"resolved": {"from": state.resolved, "to": resolved}}}
+    ticket = record_change(tx, actor, row, state.id, "ticket.restored", **data)
     return _build_answer(ticket, changed=True, note="the ticket is back on its board")
 
 
