@@ -4,25 +4,14 @@ import time
 from typing import Any
 
 import pytest
+from msgspec import inspect
 
 from tests.support.streams import decode_stream, encode_stream
 from ticketbox.domain.accounts.secrets import generate_secret
-from ticketbox.domain.captures.actions import ActionEntry, ActionKind, ActionTarget
-from ticketbox.domain.captures.capture import (
-    ConsoleEntry,
-    ErrorEntry,
-    ErrorKind,
-    Frame,
-    Level,
-    NetworkEntry,
-    NetworkRequest,
-    NetworkResponse,
-    Page,
-    Redaction,
-    Stream,
-)
+from ticketbox.domain.captures.capture import ConsoleEntry, Level, NetworkEntry, Page, Redaction, Stream
 from ticketbox.domain.captures.environment import Environment
-from ticketbox.domain.captures.fields import LINE, URL, Redirect
+from ticketbox.domain.captures.fields import LINE, URL
+from ticketbox.domain.captures.intake.entry_sequence import KINDS
 from ticketbox.domain.captures.redaction import secret_values
 from ticketbox.domain.captures.redaction.redactor import Redactor, redact_text
 from ticketbox.domain.captures.redaction.secret_names import KeyKind
@@ -197,32 +186,36 @@ class TestHeaders:
         assert redactor.counts.total == 0
 
 
-def full_entries(text: str) -> dict[Stream, list[Any]]:
-    part = {"headers": {"accept": text, text[:200]: text}, "body": text}
-    return {
-        Stream.CONSOLE: [
-            ConsoleEntry(seq=1, ts=1, level=Level.LOG, args=["a", text], stack=text, source=text, frame=text)
-        ],
-        Stream.NETWORK: [
-            NetworkEntry(
-                id=text[:64], ts=1, method=text[:32], url=text, status=200, type=text[:32], duration_ms=1,
-                request=NetworkRequest(**part), response=NetworkResponse(**part, mime=text),
-                status_text=text, initiator=text, error=text, frame=text, redirects=[Redirect(302, text)],
-            )
-        ],
-        Stream.ERRORS: [
-            ErrorEntry(
-                seq=1, ts=1, kind=ErrorKind.ERROR, message=text, name=text, stack=text, source=text,
-                fingerprint=text, frames=[Frame(url=text, function=text)], frame=text,
-            )
-        ],
-        Stream.ACTIONS: [
-            ActionEntry(
-                seq=1, ts=1, kind=ActionKind.CLICK, url=text, frame=text,
-                target=ActionTarget(role=text, name=text, test_id=text, text=text, selectors=[text]),
-            )
-        ],
-    }  # fmt: skip
+def fill(type_: inspect.Type, text: str) -> Any:
+    """A value of a type whose texts are this text, cut to what the type allows. A text with a pattern is left out."""
+    match type_:
+        case inspect.Metadata(type=inner):
+            return fill(inner, text)
+        case inspect.StructType(cls=cls, fields=fields):
+            return cls(**{each.name: fill(each.type, text) for each in fields})
+        case inspect.UnionType(types=(inner, inspect.NoneType())):
+            return fill(inner, text)
+        case inspect.ListType(item_type=inner):
+            return [fill(inner, text)]
+        case inspect.DictType(key_type=key, value_type=value):
+            return {name: fill(value, text) for name in ("accept", fill(key, text))}
+        case inspect.StrType(pattern=None, max_length=length):
+            return text[:length]
+        case inspect.StrType():
+            return None
+        case inspect.EnumType(cls=cls):
+            return next(iter(cls))
+        case inspect.BoolType():
+            return False
+        case inspect.IntType(ge=least) | inspect.FloatType(ge=least):
+            return least or 1
+        case _:
+            raise AssertionError(f"no value for {type_}")
+
+
+def full_entries(stream: Stream, text: str) -> list[Any]:
+    """One entry of a stream, with this text in every field."""
+    return [fill(inspect.type_info(KINDS[stream]), text)]
 
 
 def redact(stream: Stream, entries: list[Any]) -> Redaction:
@@ -233,7 +226,7 @@ def redact(stream: Stream, entries: list[Any]) -> Redaction:
 
 @pytest.mark.parametrize("stream", list(Stream))
 def test_every_field_of_every_stream_is_redacted(stream: Stream):
-    entries = full_entries("tok_" + "Ab1" * 9)[stream]
+    entries = full_entries(stream, "tok_" + "Ab1" * 9)
     redact(stream, entries)
     assert b"Ab1Ab1" not in encode_stream(entries)
     assert decode_stream(stream, encode_stream(entries))
@@ -241,12 +234,10 @@ def test_every_field_of_every_stream_is_redacted(stream: Stream):
 
 @pytest.mark.parametrize("stream", list(Stream))
 def test_lengthened_text_keeps_its_bounds(stream: Stream):
-    entries = full_entries(("pw=x&" * LINE)[:LINE])[stream]
+    entries = full_entries(stream, ("pw=x&" * LINE)[:LINE])
     for entry in entries:
         if isinstance(entry, NetworkEntry):
             entry.url = ("pw=x&" * URL)[:URL]
-        if isinstance(entry, ErrorEntry):
-            entry.fingerprint = ("pw=x&" * LINE)[:128]
     assert decode_stream(stream, encode_stream(entries)) == entries
     assert redact(stream, entries).total > 0
     assert decode_stream(stream, encode_stream(entries)) == entries
@@ -263,6 +254,16 @@ def test_environment_is_redacted():
     Redactor().redact_environment(said)
     assert S not in repr(said)
     assert said.browser == "Chrome Bearer [redacted]"
+
+
+def test_every_field_of_page_and_environment_is_redacted():
+    secret = "tok_" + "Ab1" * 9
+    page, environment = (fill(inspect.type_info(each), secret) for each in (Page, Environment))
+    redactor = Redactor()
+    redactor.redact_page(page)
+    redactor.redact_environment(environment)
+    assert "Ab1Ab1" not in repr(page)
+    assert "Ab1Ab1" not in repr(environment)
 
 
 HOSTILE = [
