@@ -184,6 +184,18 @@ def test_errors_have_the_detail_of_the_server_and_an_exit_status(world: World) -
     assert call(world, "ticket", "list", "--priority", "critical").exit_code == 2
 
 
+def test_ticket_is_named_by_its_key_without_zeros_in_front(world: World) -> None:
+    made = world.ticket("The cart stays empty")
+    project = made["key"].partition("-")[0]
+    for key in (made["key"], made["key"].lower()):
+        assert as_json(world, "ticket", "show", key)["id"] == made["id"]
+    for number in ("0", "01", "001"):
+        expect_failure(call(world, "ticket", "show", f"{project}-{number}"), 1, "not found")
+        expect_failure(call(world, "ticket", "comment", f"{project}-{number}", "Hi"), 1, "not found")
+        expect_failure(call(world, "ticket", "claim", f"{project}-{number}"), 1, "not found")
+    assert ok(world.api.get(f"/tickets/{made['id']}"))["comment_count"] == 0
+
+
 def test_conflict_has_its_own_exit_status(world: World) -> None:
     ticket = world.ticket()["id"]
     read(world, "ticket", "claim", ticket)

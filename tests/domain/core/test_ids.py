@@ -1,8 +1,42 @@
-"""Identifiers in the names of branches."""
+"""Identifiers of tickets: what names one, on its own, in the name of a branch, and in a text."""
 
 import pytest
 
-from ticketbox.domain.core.ids import find_ticket_in_branch
+from ticketbox.domain.core.ids import TicketKey, find_ticket_in_branch, find_tickets_in_text, parse_ticket_reference
+
+NOT_KEYS = [
+    "WEB-0", "WEB-00", "WEB-01", "WEB-0042", "WEB-1234567890", "WEB--1", "WEB-+1", "WEB-\u0661", "W-1", "LONGER-1",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "ticket"),
+    [
+        ("t-4k7m2q9x", "t-4k7m2q9x"),
+        (" T-4K7M2Q9X ", "t-4k7m2q9x"),
+        ("WEB-42", TicketKey("WEB", 42)),
+        ("web-100", TicketKey("WEB", 100)),
+        ("Q2-999999999", TicketKey("Q2", 999_999_999)),
+        ("https://tickets.example/t/WEB-42", TicketKey("WEB", 42)),
+        ("https://tickets.example/path/tickets/web-42/?tab=1#top", TicketKey("WEB", 42)),
+        ("https://tickets.example/tickets/t-4k7m2q9x", "t-4k7m2q9x"),
+        ("https://tickets.example/projects/WEB-42", None),
+        ("WEB-42 and more", None),
+        ("WEB", None),
+        ("", None),
+    ],
+)
+def test_reference_is_an_id_a_key_or_a_url(text: str, ticket: str | TicketKey | None) -> None:
+    assert parse_ticket_reference(text) == ticket
+
+
+@pytest.mark.parametrize("text", NOT_KEYS)
+def test_key_has_one_spelling_of_its_number(text: str) -> None:
+    """A number begins with 1, without zeros in front."""
+    for each in (text, text.lower(), f"https://tickets.example/tickets/{text}"):
+        assert parse_ticket_reference(each) is None
+    assert find_ticket_in_branch(f"fix/{text}") is None
+    assert find_tickets_in_text(f"Fix {text} and WEB-7") == ["WEB-7"]
 
 
 @pytest.mark.parametrize(

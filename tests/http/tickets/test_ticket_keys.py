@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.mcp_client import call_tool
 from tests.support.operation_cases import CASES, NEEDS_EMAIL, build_request, operations
 from tests.support.server import Box, World, expect_error, ok
 from ticketbox.domain.core.access.scopes import Access
@@ -84,6 +85,23 @@ def test_key_is_accepted_in_bodies_and_bulk(world: World, spelling: str) -> None
     given = {"ticket_ids": [text], "column_id": world.columns[1]}
     (result,) = ok(world.api.post("/tickets/bulk-move", json=given))["results"]
     assert result == {"ticket_id": made["id"], "ok": True, "error": None}
+
+
+def test_key_with_a_zero_in_front_names_no_ticket(world: World) -> None:
+    """Over REST, in a body, in a search, and over MCP."""
+    set_key(world, "WEB")
+    made, token = world.ticket(), world.owner.token("tickets:write")
+    for key in ("WEB-01", "web-001", f"{world.box.url}/tickets/WEB-01", "WEB-0"):
+        given = {"ticket_ids": [key], "column_id": world.columns[1]}
+        (result,) = ok(world.api.post("/tickets/bulk-move", json=given))["results"]
+        assert result["error"]["code"] == "not_found"
+        assert ok(world.api.get("/search", params={"q": key}))["items"] == []
+        answer = call_tool(world, token, "get_ticket", {"ticket_id": key})
+        assert answer["structuredContent"]["code"] == "not_found"
+        if "/" not in key:
+            expect_error(world.api.get(f"/tickets/{key}"), 404, "not_found")
+            expect_error(world.api.patch(f"/tickets/{key}", json={"title": "Mine"}), 404, "not_found")
+    assert ok(world.api.get("/tickets/WEB-1")) == ok(world.api.get(f"/tickets/{made['id']}"))
 
 
 def test_key_is_accepted_in_every_path_of_a_ticket(world: World) -> None:
