@@ -219,7 +219,8 @@ def test_address_of_the_endpoint_is_accepted_as_the_server(world: World, path: s
 
 def test_ticket_is_found_by_its_web_address_on_this_server_only(world: World) -> None:
     ticket = world.ticket()
-    assert as_json(world, "ticket", "show", f"{world.box.url}/tickets/{ticket['id']}?tab=x#c")["id"] == ticket["id"]
+    for page in (f"tickets/{ticket['id']}?tab=x#c", f"t/{ticket['key']}", f"t/{ticket['key'].lower()}/"):
+        assert as_json(world, "ticket", "show", f"{world.box.url}/{page}")["id"] == ticket["id"]
     expect_failure(
         call(world, "ticket", "show", f"http://evil.example/tickets/{ticket['id']}"), 1, "evil.example", "TICKETBOX_URL"
     )

@@ -114,7 +114,7 @@ class Server:
 
     def _shorten_address(self, value: str) -> str:
         """Return the last part of a ticket's web address on this server; a path can't contain slashes."""
-        if match := re.fullmatch(r"(https?://\S+)/tickets/([^/?#\s]+)\S*", value.strip()):
+        if match := re.fullmatch(r"(https?://\S+)/(?:t|tickets)/([^/?#\s]+)\S*", value.strip()):
             if match[1].lower() != self.url.lower():
                 exit_with_error(f"{escape_line(value)} isn't on {self.url}; set TICKETBOX_URL to its server")
             return match[2]
