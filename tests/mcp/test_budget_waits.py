@@ -10,7 +10,7 @@ import pytest
 
 from tests.support.mcp_client import ACCEPT, NEWEST
 from tests.support.server import World, expect_error, ok
-from ticketbox.domain.core.fairness.limits import MAX_WAITING
+from ticketbox.domain.core.fairness.limits import MAX_BULK, MAX_WAITING
 
 OLDER = "2025-11-25"
 CALLS = 3
@@ -82,6 +82,36 @@ def wait_for_refusal(send: Callable[[], httpx.Response]) -> httpx.Response:
         if (answer := send()).status_code == 429:
             return answer
     raise AssertionError("no request was refused")
+
+
+def use_up_writes(client: httpx.Client) -> None:
+    """Use up the budget by a few bulk calls, each of which costs fifty writes."""
+    given = {"ticket_ids": [f"t-000000{number:02}" for number in range(MAX_BULK)], "user_ids": ["me"]}
+    while client.post("/tickets/bulk-assign", json=given).status_code != 429:
+        pass
+
+
+def test_ten_calls_of_a_token_wait_and_make_room_when_they_end(world: World) -> None:
+    """At 600 writes per minute, ten calls wait for up to a second, and fifty could wait for less than 5 s.
+
+    None of the 60 would be refused only if they took 5 s to arrive.
+    """
+    set_limits(world, writes=600)
+    client, other = (world.owner.client("tickets:write", "tickets:assign") for _ in range(2))
+    ticket = world.ticket()["id"]
+
+    def comment(sender: httpx.Client) -> int:
+        return call_tool(sender, "add_comment", ticket_id=ticket, body="x").status_code
+
+    with ThreadPoolExecutor(30) as pool:
+        use_up_writes(client)
+        started = time.monotonic()
+        statuses = list(pool.map(comment, [client] * 60))
+        seconds = time.monotonic() - started
+        assert set(statuses) == {200, 429}
+        assert MAX_WAITING <= statuses.count(200) <= MAX_WAITING + seconds * 10 + ROUNDING
+        use_up_writes(other)
+        assert list(pool.map(comment, [client] * 9 + [other] * 9)) == [200] * 18
 
 
 @pytest.mark.long

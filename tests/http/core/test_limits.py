@@ -12,7 +12,7 @@ import pytest
 from tests.support.operation_cases import WRITING, Stage, draw_address
 from tests.support.server import PASSWORD, Person, World, eventually, expect_error, ok, run_server
 from ticketbox.domain.accounts.secrets import generate_secret
-from ticketbox.domain.core.fairness.limits import RateLimiter
+from ticketbox.domain.core.fairness.limits import MAX_WAIT_SECONDS, MAX_WAITING, BucketState, RateLimiter
 
 
 def set_limits(world: World, reads: int | None = None, writes: int | None = None) -> None:
@@ -405,6 +405,30 @@ def test_draw_beyond_the_budget_uses_nothing() -> None:
     limiter = RateLimiter(Time())
     assert limiter.consume("k", "x", 10, cost=11).retry_after > 0
     assert limiter.consume("k", "x", 10, cost=10).retry_after == 0
+
+
+def test_ten_patient_callers_of_a_bucket_wait_in_their_order_and_the_next_is_refused() -> None:
+    """At 6,000 calls a minute, a call is available each hundredth of a second: far less than they would wait."""
+    time = Time()
+    limiter = RateLimiter(time)
+
+    def wait(key: str = "k") -> BucketState:
+        return limiter.consume(key, "x", 6_000, patience=MAX_WAIT_SECONDS)
+
+    for key in ("k", "other"):
+        limiter.consume(key, "x", 6_000, cost=6_000)
+    turns = [wait() for _ in range(MAX_WAITING)]
+    assert [each.wait for each in turns] == pytest.approx([number / 100 for number in range(1, MAX_WAITING + 1)])
+    assert {each.retry_after for each in turns} == {0}
+    refusal = wait()
+    assert (refusal.wait, refusal.retry_after) == (0, 1)
+    assert wait("other").wait == pytest.approx(0.01)
+    time.now += 0.0101  # the turn of the first
+    assert wait().wait == pytest.approx(MAX_WAITING / 100, abs=0.001)
+    assert wait().retry_after == 1
+    time.now += 1
+    assert [wait().wait for _ in range(90)] == [0] * 90
+    assert limiter.refusals == {"x": 2}
 
 
 def test_lowered_limit_applies_immediately() -> None:
