@@ -12,11 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.appliance.database_files import change, digest, names, rows
+from tests.appliance.database_files import OTHER_ROWS, change, digest, names, rows
 from tests.support.cli import run
 from tests.support.seed import NAMESPACE, Seed, can_mount, capture_parts
 from tests.support.server import ok
-from ticketbox.store.file.migrate import find_newest_number
+from ticketbox.store.file.backup import back_up
+from ticketbox.store.file.migrate import UnusableFile, find_newest_number
 
 
 def test_backup_has_the_same_rows_as_the_database(db: Path, tmp_path: Path) -> None:
@@ -134,6 +135,20 @@ def test_corrupt_pages_are_not_backed_up(db: Path, tmp_path: Path) -> None:
     done = run("backup", tmp_path / "copy.db", "--db", db)
     assert done.exit_code == 1
     assert not list(tmp_path.glob("copy*"))
+
+
+@pytest.mark.parametrize("damage", OTHER_ROWS)
+def test_copy_with_fewer_or_more_rows_is_not_a_backup(db: Path, tmp_path: Path, damage: str) -> None:
+    """The copy is sound in itself: only the number of its rows differs from that of the source."""
+
+    def break_copy(doing: str, share: float | None) -> None:
+        if doing == "verifying":
+            change(tmp_path / "copy.db.part", damage)
+
+    with pytest.raises(UnusableFile, match="rows are missing in the copy"):
+        back_up(db, tmp_path / "copy.db", report=break_copy)
+    assert not list(tmp_path.glob("copy*"))
+    assert back_up(db, tmp_path / "copy.db").rows["event"] > 0
 
 
 @pytest.mark.skipif(not can_mount(), reason="a separate file system can't be mounted here")

@@ -8,10 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.appliance.database_files import change, digest, names, rows
+from tests.appliance.database_files import OTHER_ROWS, change, digest, names, rows
 from tests.support.cli import run
 from tests.support.seed import Seed
 from tests.support.server import Box, ok
+from ticketbox.store.file.migrate import UnusableFile
+from ticketbox.store.file.restore import restore_backup
 
 
 @pytest.fixture
@@ -48,6 +50,21 @@ def test_restore_keeps_the_existing_database_or_refuses(db: Path, saved: Path) -
         with contextlib.closing(sqlite3.connect(path)) as connection:
             assert connection.execute("SELECT count(*) FROM ticket WHERE title = 'newer'").fetchone() == (found,)
     assert run("restore", find_replaced_file(db), "--db", db.with_name("again.db")).exit_code == 0
+
+
+@pytest.mark.parametrize("damage", OTHER_ROWS)
+def test_copy_with_fewer_or_more_rows_is_not_restored(db: Path, saved: Path, damage: str) -> None:
+    """The copy that would take the file's place is sound in itself."""
+    before = digest(db)
+
+    def break_copy(doing: str, share: float | None) -> None:
+        if doing == "verifying":
+            change(db.with_name(f"{db.name}.part"), damage)
+
+    with pytest.raises(UnusableFile, match="rows are missing in the copy"):
+        restore_backup(saved, db, force=True, report=break_copy)
+    assert digest(db) == before
+    assert names(db.parent) == sorted([db.name, saved.name])
 
 
 def test_wal_of_a_killed_server_is_moved_with_its_database(seed: Seed, saved: Path, tmp_path: Path) -> None:
