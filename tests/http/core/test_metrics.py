@@ -5,6 +5,7 @@ import json
 import re
 import sqlite3
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import httpx
@@ -140,13 +141,32 @@ def test_database_and_writer_are_measured(box: Box, world: World) -> None:
     after = figures(box)
     assert compute_growth(before, after, "ticketbox_writes_total") >= 5
     assert compute_growth(before, after, "ticketbox_commits_total") >= 5
-    assert after["ticketbox_writer_queue", ()] >= 0
     assert after["ticketbox_database_bytes", ()] == box.db.stat().st_size
     assert after["ticketbox_wal_bytes", ()] > 0
     assert after["ticketbox_disk_free_bytes", ()] > 0
     assert after["ticketbox_info", (("version", __version__),)] == 1
     assert after["process_resident_memory_bytes", ()] > 10_000_000
     assert ("ticketbox_last_backup_timestamp_seconds", ()) not in after
+
+
+def test_writes_that_wait_for_the_writer_are_counted(box: Box, world: World) -> None:
+    given = {"title": "x", "project_id": world.project}
+    eventually(lambda: figures(box)["ticketbox_writer_queue", ()] == 0)
+    before = figures(box)
+
+    def count_taken() -> float:
+        return compute_growth(before, figures(box), "ticketbox_queue_wait_seconds_count", queue="writer")
+
+    with contextlib.closing(sqlite3.connect(box.db, isolation_level=None)) as other, ThreadPoolExecutor(4) as pool:
+        other.execute("BEGIN IMMEDIATE")
+        waiting = [pool.submit(world.api.post, "/tickets", json=given)]
+        eventually(lambda: count_taken() == 1)  # by the writer, which waits for the lock
+        waiting += [pool.submit(world.api.post, "/tickets", json=given) for _ in range(3)]
+        eventually(lambda: figures(box)["ticketbox_writer_queue", ()] == 3)
+        other.execute("ROLLBACK")
+        for each in waiting:
+            ok(each.result())
+    eventually(lambda: figures(box)["ticketbox_writer_queue", ()] == 0)
 
 
 def test_waiting_webhooks_and_emails_are_measured(box: Box, world: World) -> None:
