@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.support.mcp_client import call_tool
-from tests.support.operation_cases import NEVER, build_parts, capture_arguments
+from tests.support.operation_cases import NEVER, build_parts, capture_arguments, update_row
 from tests.support.server import World, eventually, expect_error, ok
 from tests.support.source_maps import SOURCE, build_source_map, encode_mappings
 
@@ -165,6 +165,24 @@ def test_ignored_maps_of_the_page_are_in_the_health(world: World) -> None:
     made = capture(world, source_maps=maps)
     summary = ok(world.api.get(f"/captures/{made['capture_id']}/errors"))["health_summary"]
     assert "1 source map of the page was ignored: too large, too many or too slow." in summary
+
+
+COPIES = """
+INSERT INTO source_map (public_id, project_id, release, name, file, blob_id, created_at, created_by)
+WITH RECURSIVE number (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < ?)
+SELECT public_id || n, project_id, release, name || n, file, blob_id, created_at, created_by
+FROM source_map CROSS JOIN number WHERE public_id = ?
+"""
+
+
+def test_project_has_at_most_10_000_source_maps(world: World) -> None:
+    first = ok(upload(world))
+    update_row(world.box.db, COPIES, 9_998, first["id"])
+    ok(upload(world, "assets/last.js.map"))
+    refused = expect_error(upload(world, "assets/more.js.map"), 409, "conflict")
+    assert "10,000 source maps" in refused["detail"]
+    world.api.delete(f"/source-maps/{first['id']}").raise_for_status()
+    ok(upload(world, "assets/more.js.map"))
 
 
 def test_maps_are_listed_without_their_contents_and_deleted(world: World) -> None:

@@ -68,14 +68,16 @@ class Repository:
         return [each["type"] for each in ok(self.world.api.get(f"/tickets/{ticket['id']}/history"))["items"]]
 
 
+def count_rows(world: World, query: str, public_id: str) -> int:
+    """How many rows the file has."""
+    with contextlib.closing(sqlite3.connect(f"file:{world.box.db}?mode=ro", uri=True)) as file:
+        return file.execute(f"SELECT count(*) FROM {query}", (public_id,)).fetchone()[0]
+
+
 def count_waiting(world: World, hook: str) -> int:
     """How many deliveries of a hook wait."""
-    with contextlib.closing(sqlite3.connect(f"file:{world.box.db}?mode=ro", uri=True)) as file:
-        return file.execute(
-            "SELECT count(*) FROM git_delivery d JOIN git_hook h ON h.id = d.hook_id"
-            " WHERE h.public_id = ? AND d.news IS NOT NULL",
-            (hook,),
-        ).fetchone()[0]
+    query = "git_delivery d JOIN git_hook h ON h.id = d.hook_id WHERE h.public_id = ? AND d.news IS NOT NULL"
+    return count_rows(world, query, hook)
 
 
 @pytest.fixture
@@ -192,6 +194,20 @@ def test_branch_and_commits_link_themselves_and_close_the_ticket_in_the_default_
     assert repository.read(ticket)["resolved"]
 
 
+def test_ticket_has_at_most_a_hundred_links(world: World, repository: Repository) -> None:
+    ticket = world.ticket()
+
+    def push(*commits: int) -> int:
+        """Push commits that name the ticket; how many links it has then."""
+        made = [build_commit(f"Part of {ticket['key']}", f"{number + 1:040x}") for number in commits]
+        repository.queue(build_push("main", *made))
+        return count_rows(world, "git_link g JOIN ticket t ON t.id = g.ticket_id WHERE t.public_id = ?", ticket["id"])
+
+    assert push(*range(99)) == 99
+    assert push(99, 100) == 100
+    assert push(101) == 100
+
+
 def test_gate_of_the_project_holds_what_a_merge_would_close(world: World, repository: Repository) -> None:
     ok(world.owner.web.patch(f"/projects/{world.project}", json={"done_approval": True}))
     ticket = world.ticket()
@@ -293,6 +309,26 @@ def test_project_has_a_limited_number_of_hooks_and_their_secrets_stay_out_of_log
     assert made[0].url.rpartition("_")[2] not in log
     for hook in made:
         ok(world.owner.web.delete(f"/git-hooks/{hook.id}"))
+
+
+QUEUE = """
+INSERT INTO git_delivery (hook_id, body_hash, news, received_at)
+WITH RECURSIVE number (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < ?)
+SELECT h.id, randomblob(16), CAST('{}' AS BLOB), 0 FROM git_hook h CROSS JOIN number WHERE h.public_id = ?
+"""
+LEAVE = "DELETE FROM git_delivery WHERE id IN (SELECT id FROM git_delivery WHERE received_at = 0 LIMIT -1 OFFSET ?)"
+
+
+def test_hook_with_20_000_waiting_deliveries_accepts_no_more(world: World, repository: Repository) -> None:
+    """Rows in the file don't wake the job that applies deliveries. Others may; it applies 20 at a time."""
+    push = build_push("main", build_commit(f"Part of {world.ticket()['key']}"))
+    update_row(world.box.db, QUEUE, 25_000, repository.id)
+    refused = repository.deliver(push)
+    assert "deliver it again later" in expect_error(refused, 503, "unavailable")["detail"]
+    assert int(refused.headers["retry-after"]) > 0
+    update_row(world.box.db, LEAVE, 19_999)
+    assert repository.deliver(push).json() == {"status": "queued"}
+    update_row(world.box.db, LEAVE, 0)
 
 
 @pytest.mark.long

@@ -192,6 +192,14 @@ def test_keys_are_checked_when_they_are_made(world: World, kind: str) -> None:
         expect_error(world.owner.web.post(path, json=body), 400, "invalid_request")
 
 
+def test_project_has_at_most_20_report_keys(world: World) -> None:
+    path, body = f"/projects/{world.project}/report-keys", {"kind": "link", "name": "Shop"}
+    made = [ok(world.owner.web.post(path, json=body))["id"] for _ in range(20)]
+    assert "20 report keys" in expect_error(world.owner.web.post(path, json=body), 409, "conflict")["detail"]
+    ok(world.owner.web.delete(f"/report-keys/{made[0]}"))
+    ok(world.owner.web.post(path, json=body))
+
+
 def test_link_is_a_form_without_scripts_and_its_receipt_shows_the_state_only(world: World) -> None:
     reporter = Reporter(world, "link")
     address = reporter.key["url"]
