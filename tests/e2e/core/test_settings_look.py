@@ -1,4 +1,4 @@
-"""Every page of the settings, in both schemes and at both sizes: nobody is shut out, nothing hangs over."""
+"""Every page of the settings, in both schemes and at both sizes: accessible, and no larger than the window."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -23,7 +23,7 @@ from tests.support.server import World, ok
 
 
 async def each(page: Page, base: str, *sections: str) -> dict[str, Any]:
-    """Pages by their addresses."""
+    """The faults of these pages, by their addresses."""
     result: dict[str, Any] = {}
     for section in sections:
         await page.goto(f"{base}/{section}")
@@ -33,23 +33,23 @@ async def each(page: Page, base: str, *sections: str) -> dict[str, Any]:
 
 
 async def person(page: Page, world: World) -> dict[str, Any]:
-    """Oneself."""
+    """Visit the pages of the person's own account."""
     return await each(page, f"{world.box.url}/settings", "profile", "sign-in", "appearance", "new-company")
 
 
 async def programs(page: Page, world: World) -> dict[str, Any]:
-    """What acts for one."""
+    """Visit the pages of API tokens, connected apps and the extension, which act for the person."""
     return await each(page, f"{world.box.url}/settings", "tokens", "tokens?new", "apps", "extension")
 
 
 async def people(page: Page, world: World) -> dict[str, Any]:
-    """The company and who is in it."""
+    """Visit the pages of the company and its members."""
     base = f"{world.box.url}/companies/{world.company}"
     return await each(page, base, "general", "members", "invitations", "limits", "webhooks", "audit")
 
 
 async def projects(page: Page, world: World) -> dict[str, Any]:
-    """What it works on; and addresses that lead nowhere."""
+    """Visit the pages of the company's projects, and addresses of pages that don't exist."""
     base, one = f"{world.box.url}/companies", world.company
     settings = f"{one}/projects?project={world.project}"
     return await each(
@@ -58,7 +58,7 @@ async def projects(page: Page, world: World) -> dict[str, Any]:
 
 
 async def open_dialog(page: Page, world: World) -> dict[str, Any]:
-    """What opens on top, or only for a moment."""
+    """Open menus, dialogs and alerts, and what is shown only once: a new link and a new token."""
     result: dict[str, Any] = {}
     base = f"{world.box.url}/companies/{world.company}"
     await page.goto(f"{base}/invitations?new")
@@ -83,7 +83,7 @@ async def open_dialog(page: Page, world: World) -> dict[str, Any]:
 
 
 async def public(page: Page, world: World) -> dict[str, Any]:
-    """The invitation, signed in, and for somebody new."""
+    """Visit an invitation: signed in, signed out, and with a link that isn't valid."""
     path = create_invitation(world, email="eve@example.org")["path"]
     result: dict[str, Any] = {}
     await page.goto(world.box.url + path)
