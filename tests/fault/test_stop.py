@@ -34,7 +34,7 @@ def refuses_connections(box: Box) -> bool:
     """Whether the server no longer listens."""
     try:
         connect(box).close()
-    except ConnectionRefusedError:
+    except ConnectionError:  # refused, or reset while the server stops listening
         return True
     return False
 
