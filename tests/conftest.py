@@ -10,9 +10,13 @@ from tests.support.operation_cases import Stage, open_stage
 from tests.support.seed import Seed, create_seed
 from tests.support.server import Box, World, run_server
 
+# Files that take minutes, the longest first: a file stays on one worker.
 SLOWEST = (
-    "tests/http/core/test_schemathesis.py", "tests/machine/", "tests/binary/", "tests/fault/",
-    "tests/http/work/test_claim_races.py", "tests/upgrade/test_migrations.py",
+    "tests/binary/test_executable.py", "tests/http/core/test_schemathesis.py", "tests/e2e/core/test_every_page.py",
+    "tests/agents/test_coding_agents.py", "tests/agents/test_mcp_clients.py", "tests/e2e/core/test_server_pages.py",
+    "tests/e2e/extension/test_outbox.py", "tests/binary/", "tests/fault/attacks/", "tests/e2e/failing_tests/",
+    "tests/machine/", "tests/e2e/extension/", "tests/mcp/", "tests/upgrade/", "tests/fault/", "tests/e2e/",
+    "tests/fuzz/",
 )  # fmt: skip
 
 
@@ -38,8 +42,13 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Start with the tests that take minutes, so that no worker has one left when the others are done."""
-    items.sort(key=lambda item: not item.nodeid.startswith(SLOWEST))
+    """Start with the files that take minutes, so that no worker has one left when the others are done."""
+
+    def find_place(item: pytest.Item) -> int:
+        starts = (item.nodeid.startswith(prefix) for prefix in SLOWEST)
+        return next((place for place, is_start in enumerate(starts) if is_start), len(SLOWEST))
+
+    items.sort(key=find_place)
 
 
 @pytest.fixture(scope="session")
