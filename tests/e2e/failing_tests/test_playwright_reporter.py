@@ -48,6 +48,8 @@ export default {
 """
 BUG = "document.querySelector('p').textContent = null.total"
 
+PAYS, ADDS_UP = ("--grep", "pays"), ("--grep", "adds up")  # the second needs no browser
+
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
 
@@ -74,10 +76,10 @@ def run(world: World, shell: str, tmp_path: Path) -> Run:
     token = world.owner.token("read", "tickets:write", "comments")
     given = {"TICKETBOX_URL": world.box.url, "SERVICE_API_TOKEN": token, "TICKETBOX_PROJECT": world.project}
 
-    def run_tests(**environment: str | None) -> subprocess.CompletedProcess[str]:
+    def run_tests(*options: str, **environment: str | None) -> subprocess.CompletedProcess[str]:
         whole = {**os.environ, **given, "CHROMIUM": shell, "GITHUB_SHA": "9fceb02d0ae598e9", **environment}
         return executable.node(  # pyright: ignore[reportReturnType] (with text=True it is text)
-            [str(folder / "@playwright" / "test" / "cli.js"), "test"],
+            [str(folder / "@playwright" / "test" / "cli.js"), "test", *options],
             return_completed_process=True, capture_output=True, text=True, timeout=240, cwd=tmp_path,
             env={name: value for name, value in whole.items() if value is not None},
         )  # fmt: skip
@@ -93,10 +95,12 @@ def list_tickets(world: World) -> list[dict[str, Any]]:
 
 
 @pytest.mark.long
-def test_failing_test_becomes_one_ticket_that_is_counted_and_noted_when_it_passes(world: World, run: Run) -> None:
-    first = run(BUG=BUG)
-    assert first.returncode == 1, first.stdout
-    (ticket,) = list_tickets(world)
+def test_failing_test_becomes_a_ticket_with_what_its_page_did(world: World, run: Run) -> None:
+    done = run(BUG=BUG, SUM="3")
+    assert done.returncode == 1, done.stdout
+    plain, ticket = sorted(list_tickets(world), key=lambda each: each["title"])
+    assert plain["title"].startswith("Cart › adds up: Error: expect(received).toBe(expected)")
+    assert plain["capture"]["counts"]["errors"] == 1
     assert ticket["title"].startswith("Cart › pays with a code: Error: expect(locator).toHaveText(expected) failed")
     assert (ticket["labels"], ticket["occurrences"]) == (["failing-test"], 1)
     assert "- Test: `cart.spec.js › Cart › pays with a code`\n" in ticket["description"]
@@ -111,31 +115,36 @@ def test_failing_test_becomes_one_ticket_that_is_counted_and_noted_when_it_passe
     assert words == ["Opened /cart", "Typed 11–50 characters into “Code”", "Clicked button “Pay”"]
     assert ["slow"] in [each["args"] for each in capture["console"]["items"]]
     assert capture["screenshot"]["media_type"] == "image/png"
-    assert ticket["url"] in first.stderr
+    assert ticket["url"] in done.stderr
 
-    assert run(BUG=BUG).returncode == 1
+
+@pytest.mark.long
+def test_failing_test_becomes_one_ticket_that_is_counted_and_noted_when_it_passes(world: World, run: Run) -> None:
+    assert run(*ADDS_UP, SUM="3").returncode == 1
+    (ticket,) = list_tickets(world)
+    assert (ticket["labels"], ticket["occurrences"]) == (["failing-test"], 1)
+
+    assert run(*ADDS_UP, SUM="3").returncode == 1
     (again,) = list_tickets(world)
     assert (again["occurrences"], again["comments"]) == (2, [])
 
-    done = run()
+    done = run(*ADDS_UP)
     assert (done.returncode, "passes; commented on" in done.stderr) == (0, True), done.stderr
     (passes,) = list_tickets(world)
     assert passes["labels"] == []
     assert [each["body"] for each in passes["comments"]] == ["The test passes on 9fceb02d0ae5, after 2 failures."]
-    assert run().returncode == 0
+    assert run(*ADDS_UP).returncode == 0
     assert len(list_tickets(world)[0]["comments"]) == 1
 
     ok(world.api.patch(f"/tickets/{ticket['id']}", json={"resolved": True}))
-    assert run(BUG=BUG).returncode == 1
+    assert run(*ADDS_UP, SUM="3").returncode == 1
     (back,) = list_tickets(world)
     assert (back["resolved"], back["labels"], back["occurrences"]) == (False, ["failing-test"], 3)
     assert back["comments"][-1]["body"] == "The test fails again on 9fceb02d0ae5."
 
     ok(world.api.post(f"/tickets/{ticket['id']}/archive"))
-    assert run(BUG=BUG, SUM="3").returncode == 1
-    plain, new = sorted(list_tickets(world), key=lambda each: each["title"])
-    assert plain["title"].startswith("Cart › adds up: Error: expect(received).toBe(expected)")
-    assert plain["capture"]["counts"]["errors"] == 1
+    assert run(*ADDS_UP, SUM="3").returncode == 1
+    (new,) = list_tickets(world)
     assert (new["id"] != ticket["id"], new["occurrences"]) == (True, 1)
 
 
@@ -157,7 +166,7 @@ def test_npm_installs_the_reporter_from_the_server(world: World, tmp_path: Path)
 
 @pytest.mark.long
 def test_flaky_test_becomes_a_ticket_that_says_so(world: World, run: Run) -> None:
-    done = run(BUG=BUG, FLAKY="1", REPORTER="./reporter/package/index.js")
+    done = run(*PAYS, BUG=BUG, FLAKY="1", REPORTER="./reporter/package/index.js")
     assert done.returncode == 0, done.stdout
     (ticket,) = list_tickets(world)
     assert ticket["description"].startswith("A Playwright test is flaky")
@@ -173,9 +182,9 @@ def test_reporter_never_fails_a_run_and_says_in_one_line_why_nothing_was_reporte
         ({"SERVICE_API_TOKEN": "tok_wrong"}, "not everything was reported:"),
         ({"TICKETBOX_PROJECT": "Nowhere"}, "not everything was reported:"),
     ):
-        done = run(SUM="3", **environment)
+        done = run(*ADDS_UP, SUM="3", **environment)
         assert done.returncode == 1, done.stdout
         (line,) = [each for each in done.stderr.splitlines() if each.startswith("ticketbox: ")]
         assert words in line
-        assert run(**environment).returncode == 0
+        assert run(*ADDS_UP, **environment).returncode == 0
     assert list_tickets(world) == []

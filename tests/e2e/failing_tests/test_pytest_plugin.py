@@ -64,6 +64,9 @@ def test_nothing_else_is_loaded():
     assert [name for name in sys.modules if name.startswith("ticketbox.")] == ["ticketbox.pytest_plugin"]
 """
 
+# plugins of this environment that take longer to load than the tests run
+UNRELATED = ("-p", "no:schemathesis", "-p", "no:hypothesispytest", "-p", "no:anyio")
+
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
 
@@ -77,7 +80,7 @@ def run(world: World, tmp_path: Path) -> Run:
     def run_tests(*arguments: str, **environment: str | None) -> subprocess.CompletedProcess[str]:
         whole = {**os.environ, **given, "GITHUB_SHA": "9fceb02d0ae598e9", **environment}
         return subprocess.run(
-            [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *arguments],
+            [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *UNRELATED, *arguments],
             env={name: value for name, value in whole.items() if value is not None},
             cwd=tmp_path, capture_output=True, text=True, timeout=240, check=False,
         )  # fmt: skip
