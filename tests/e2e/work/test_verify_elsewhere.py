@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -17,7 +17,7 @@ from tests.support.server import World, ok
 pytestmark = pytest.mark.long
 
 Pages = dict[str, str]
-Verify = Callable[[str, Pages], str]
+Verify = Callable[..., list[str]]
 
 ORIGIN = "https://shop.example"
 MESSAGE = "the list is not iterable"
@@ -38,12 +38,20 @@ def write_orders(script: str) -> str:
 
 
 @contextlib.contextmanager
-def serve(pages: Pages) -> Iterator[str]:
-    """Serve pages by path; one that begins with `/` is a redirect, and `*` is any other path. Yield the address."""
+def serve(*rounds: Pages) -> Iterator[str]:
+    """Serve pages by path; one that begins with `/` is a redirect, and `*` is any other path. Yield the address.
+
+    Each page that is opened by its address begins the next round.
+    """
+    following = iter(rounds)
 
     class Handler(BaseHTTPRequestHandler):
+        pages: ClassVar[Pages] = {}
+
         def do_GET(self) -> None:
-            page = pages.get(self.path, pages.get("*", ""))
+            if self.headers["Sec-Fetch-Site"] == "none" and self.path in ("/", "/orders"):
+                Handler.pages = next(following)
+            page = self.pages.get(self.path, self.pages.get("*", ""))
             self.send_response(302 if page.startswith("/") else 200 if page else 404)
             self.send_header("Location", page) if page.startswith("/") else None
             self.send_header("Content-Type", "text/html")
@@ -66,7 +74,7 @@ def serve(pages: Pages) -> Iterator[str]:
 
 @pytest.fixture
 def verify(world: World, shell: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Verify:
-    """Capture the error of a page, and verify it with other pages; return the verdict."""
+    """Capture the error of a page, and verify it with other pages, each in a round; return the verdicts."""
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     monkeypatch.chdir(tmp_path)
     token = world.owner.token(*WRITING)
@@ -98,57 +106,66 @@ def verify(world: World, shell: str, tmp_path: Path, monkeypatch: pytest.MonkeyP
         }
         return ok(world.api.post("/captures", files=build_parts(given)))["ticket_id"]
 
-    def verify(name: str, pages: Pages) -> str:
-        with serve(pages) as base:
+    def verify(name: str, *rounds: Pages) -> list[str]:
+        with serve(*rounds) as base:
             done = run(
-                "verify", capture(name), "--base-url", base, "--commit", "a" * 40, "--rounds", "1", "--no-post",
-                "--json", TICKETBOX_URL=world.box.url, SERVICE_API_TOKEN=token, TICKETBOX_BROWSER=shell,
+                "verify", capture(name), "--base-url", base, "--commit", "a" * 40, "--rounds", str(len(rounds)),
+                "--no-post", "--json", TICKETBOX_URL=world.box.url, SERVICE_API_TOKEN=token, TICKETBOX_BROWSER=shell,
             )  # fmt: skip
-        return json.loads(done.stdout)["verdict"]
+        return json.loads(done.stdout)["rounds"]
 
     return verify
 
 
+BUG, FIX = {"/orders": write_orders(CALL + THROW)}, {"/orders": write_orders(CALL)}
+REDIRECT = {"/orders": "/login", "/login": LOGIN}
+WRONG_REQUEST, RIGHT_REQUEST = ({"/orders": write_orders(write_order(quantity))} for quantity in ("'two'", "2"))
+
+
 @pytest.mark.parametrize(
-    ("name", "pages", "verdict"),
+    ("name", "rounds"),
     [
-        pytest.param("load", {"/orders": write_orders(CALL + THROW)}, "reproduced", id="bug"),
-        pytest.param("load", {"/orders": write_orders(CALL)}, "gone", id="fix"),
-        pytest.param("load", {"/orders": "/login", "/login": LOGIN}, "not_reached", id="redirect to sign-in"),
-        pytest.param("load", {"*": "<!doctype html><title>Welcome</title>"}, "not_reached", id="another site"),
-        pytest.param(
+        (
             "load",
-            {"/orders": write_orders(CALL + "setTimeout(() => { location = '/login' }, 300)"), "/login": LOGIN},
-            "not_reached",
-            id="script leaves the page",
+            {
+                "bug": (BUG, "reproduced"),
+                "fix": (FIX, "gone"),
+                "redirect to sign-in": (REDIRECT, "not_reached"),
+                "another site": ({"*": "<!doctype html><title>Welcome</title>"}, "not_reached"),
+                "script leaves the page": (
+                    {"/orders": write_orders(CALL + "setTimeout(() => { location = '/login' }, 300)"), "/login": LOGIN},
+                    "not_reached",
+                ),
+            },
         ),
-        pytest.param(
-            "click", {"/": START, "/orders": write_orders(CALL + THROW)}, "reproduced", id="bug after a click"
+        (
+            "click",
+            {
+                "bug": ({"/": START, **BUG}, "reproduced"),
+                "fix": ({"/": START, **FIX}, "gone"),
+                "click leads to sign-in": ({"/": START, **REDIRECT}, "not_reached"),
+            },
         ),
-        pytest.param("click", {"/": START, "/orders": write_orders(CALL)}, "gone", id="fix after a click"),
-        pytest.param(
-            "click", {"/": START, "/orders": "/login", "/login": LOGIN}, "not_reached", id="click leads to sign-in"
-        ),
-        pytest.param(
+        (
             "late",
-            {"/orders": write_orders(CALL + f"setTimeout(() => {{ {THROW} }}, 4_500)")},
-            "reproduced",
-            id="late bug",
+            {
+                "bug": ({"/orders": write_orders(CALL + f"setTimeout(() => {{ {THROW} }}, 4_500)")}, "reproduced"),
+                "fix": (FIX, "gone"),
+            },
         ),
-        pytest.param("late", {"/orders": write_orders(CALL)}, "gone", id="late fix"),
-        pytest.param("sent", {"/orders": write_orders(write_order("'two'"))}, "reproduced", id="wrong request"),
-        pytest.param("sent", {"/orders": write_orders(write_order("2"))}, "gone", id="right request"),
-        pytest.param(
-            "sent without body", {"/orders": write_orders(write_order("'two'"))}, "not_reached", id="any request"
-        ),
-        pytest.param(
+        ("sent", {"wrong request": (WRONG_REQUEST, "reproduced"), "right request": (RIGHT_REQUEST, "gone")}),
+        (
             "sent without body",
-            {"/orders": write_orders(write_order("2"))},
-            "not_reached",
-            id="right request, unknown body",
+            {
+                "any request": (WRONG_REQUEST, "not_reached"),
+                "right request, unknown body": (RIGHT_REQUEST, "not_reached"),
+                "no request": ({"/orders": write_orders("")}, "gone"),
+            },
         ),
-        pytest.param("sent without body", {"/orders": write_orders("")}, "gone", id="no request"),
     ],
 )
-def test_only_a_page_that_was_reached_is_without_the_bug(verify: Verify, name: str, pages: Pages, verdict: str) -> None:
-    assert verify(name, pages) == verdict
+def test_only_a_page_that_was_reached_is_without_the_bug(
+    verify: Verify, name: str, rounds: dict[str, tuple[Pages, str]]
+) -> None:
+    verdicts = verify(name, *(pages for pages, _ in rounds.values()))
+    assert dict(zip(rounds, verdicts, strict=True)) == {each: verdict for each, (_, verdict) in rounds.items()}
