@@ -88,10 +88,7 @@ class Visitor:
 
     async def _report(self, page: Page) -> tuple[str, float]:
         popup, shown = await open_popup(self._browser, page)
-        ticket = await self._browser.create_ticket(popup)
-        address = ticket.url
-        await ticket.close()
-        return address, shown
+        return await self._browser.create_ticket(popup), shown
 
 
 async def _busy_ms(session: CDPSession) -> float:

@@ -25,11 +25,9 @@ CLICK_MENU_ITEM = """async (url) => {
 
 async def create_ticket(browser: ExtensionBrowser, page: Page, popup: Page) -> str:
     """Create the ticket, and close all pages. Returns the ticket's URL."""
-    ticket = await browser.create_ticket(popup)
-    address = ticket.url
-    await ticket.close()
+    key = await browser.create_ticket(popup)
     await page.close()
-    return address
+    return key
 
 
 @pytest.mark.long
@@ -48,9 +46,9 @@ def test_context_menu_item_captures_the_page(connected_browser: ExtensionBrowser
         return refusal, await create_ticket(connected_browser, page, await connected_browser.find_popup())
 
     with TallSite() as tall:
-        refusal, address = connected_browser.run(work())
+        refusal, key = connected_browser.run(work())
         assert "duplicate id capture" in refusal
-        assert ReportedTicket(reporter, address).capture["page"]["url"] == f"{tall.url}/inner"
+        assert ReportedTicket(reporter, key).capture["page"]["url"] == f"{tall.url}/inner"
 
 
 @pytest.mark.long

@@ -41,9 +41,9 @@ def test_firefox_captures_what_the_page_did(world: World, archive: bytes, tmp_pa
         page = firefox.open(f"{varied_site.url}/plain")
         firefox.wait_until(page, "document.title === 'plain'")
         firefox.open_popup(page)
-        address = create_ticket(firefox, options)
+        key = create_ticket(firefox, options)
 
-    ticket = ReportedTicket(world, address)
+    ticket = ReportedTicket(world, key)
     assert ticket.stream_statuses() == dict.fromkeys(STREAMS, ("ok", None))
     assert ticket.record["created"]["via"] == "extension"
     assert "Firefox" in ticket.capture["environment"]["browser"]

@@ -25,7 +25,7 @@ from tests.e2e.sites.tall_site import (
 )
 from tests.e2e.sites.varied_site import VariedSite
 from tests.e2e.support.firefox import Firefox
-from tests.e2e.support.firefox_extension import POPUP, create_ticket, require_firefox
+from tests.e2e.support.firefox_extension import POPUP, create_ticket, open_ticket, require_firefox
 from tests.e2e.support.reported_ticket import STREAMS, ReportedTicket
 from tests.support.server import PASSWORD, World, eventually, ok
 from ticketbox.http.extension_zip import EXTENSION
@@ -80,7 +80,7 @@ def test_user_signs_in_by_oauth_and_captures(
     page = firefox.open(f"{varied_site.url}/plain")
     firefox.wait_until(page, "document.title === 'plain'")
     firefox.open_popup(page)
-    ticket = ReportedTicket(reporter, create_ticket(firefox, connected))
+    ticket = ReportedTicket(reporter, open_ticket(firefox, connected))
     assert ticket.stream_statuses() == dict.fromkeys(STREAMS, ("ok", None))
     assert ticket.record["created"]["via"] == "extension"
     assert ticket.console_args() == [["from plain", "/plain"]]

@@ -44,14 +44,11 @@ async def wait_until_restored(page: Page, before: list[Any]) -> None:
 
 
 async def report_full_page(browser: ExtensionBrowser, page: Page) -> str:
-    """Capture the full page, and create the ticket. Returns the ticket's URL."""
+    """Capture the full page, and create the ticket. Returns its key."""
     popup = await browser.open_popup(page)
     await popup.get_by_role("button", name="Capture full page").click()
     await popup.get_by_role("button", name="Use visible part").wait_for(timeout=120_000)
-    ticket = await browser.create_ticket(popup)
-    address = ticket.url
-    await ticket.close()
-    return address
+    return await browser.create_ticket(popup)
 
 
 async def zoom(browser: ExtensionBrowser, site: TallSite, times: float) -> None:
@@ -75,15 +72,15 @@ def open_screenshot(ticket: ReportedTicket) -> Image.Image:
 def test_full_page_screenshot_has_no_seam(connected_browser: ExtensionBrowser, reporter: World, tall: TallSite) -> None:
     async def work() -> tuple[str, bytes]:
         page, before = await visit(connected_browser, f"{tall.url}/grid")
-        address = await report_full_page(connected_browser, page)
+        key = await report_full_page(connected_browser, page)
         await wait_until_restored(page, before)
         await page.evaluate("scrollTo({ top: 0, behavior: 'instant' }); document.querySelector('footer').remove()")
         drawn = await page.screenshot(full_page=True)
         await page.close()
-        return address, drawn
+        return key, drawn
 
-    address, drawn = connected_browser.run(work())
-    ticket = ReportedTicket(reporter, address)
+    key, drawn = connected_browser.run(work())
+    ticket = ReportedTicket(reporter, key)
     screenshot, expected = open_screenshot(ticket), Image.open(BytesIO(drawn)).convert("RGB")
     assert screenshot.height == expected.height == BAR + ROWS * CELL_HEIGHT
     for row in range(ROWS):
@@ -110,10 +107,10 @@ def test_full_page_screenshot_of_a_zoomed_page_has_every_device_pixel(
         page, _ = await visit(connected_browser, f"{tall.url}/grid", 0)
         await zoom(connected_browser, tall, 1.5)
         await page.wait_for_function("devicePixelRatio === 1.5")
-        address = await report_full_page(connected_browser, page)
+        key = await report_full_page(connected_browser, page)
         await zoom(connected_browser, tall, 1)  # the browser applies the zoom to the whole site
         await page.close()
-        return address
+        return key
 
     screenshot = open_screenshot(ReportedTicket(reporter, connected_browser.run(work())))
     assert screenshot.height == (BAR + ROWS * CELL_HEIGHT) * 1.5
@@ -133,11 +130,9 @@ def test_scrollable_areas_are_counted(connected_browser: ExtensionBrowser, repor
         # the screenshot took long, so it must survive closing the popup
         popup = await connected_browser.open_popup(page)
         await expect(popup.get_by_alt_text("The full page")).to_be_visible()
-        ticket = await connected_browser.create_ticket(popup)
-        address = ticket.url
-        await ticket.close()
+        key = await connected_browser.create_ticket(popup)
         await page.close()
-        return address
+        return key
 
     ticket = ReportedTicket(reporter, connected_browser.run(work()))
     assert ticket.capture["health"]["screenshot"] == {"extent": "full_page", "cut": False, "inner": 2}
@@ -149,9 +144,9 @@ def test_page_beyond_the_limits_is_cut_and_marked(
 ) -> None:
     async def work() -> str:
         page, _ = await visit(connected_browser, f"{tall.url}/endless")
-        address = await report_full_page(connected_browser, page)
+        key = await report_full_page(connected_browser, page)
         await page.close()
-        return address
+        return key
 
     ticket = ReportedTicket(reporter, connected_browser.run(work()))
     assert ticket.capture["health"]["screenshot"] == {"extent": "full_page", "cut": True, "inner": 0}
@@ -173,11 +168,9 @@ def test_full_page_screenshot_goes_on_when_the_popup_closes(
         await expect(popup.get_by_alt_text("The full page")).to_be_visible(timeout=120_000)
         await expect(popup.get_by_role("button", name="Capture full page")).to_have_count(0)
         await wait_until_restored(page, before)
-        ticket = await connected_browser.create_ticket(popup)
-        address = ticket.url
-        await ticket.close()
+        key = await connected_browser.create_ticket(popup)
         await page.close()
-        return address
+        return key
 
     ticket = ReportedTicket(reporter, connected_browser.run(work()))
     assert ticket.record["title"] == "Closed meanwhile"

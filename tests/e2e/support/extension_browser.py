@@ -6,6 +6,7 @@ the sites that a user would allow. `permissions.request` then resolves to true i
 
 import asyncio
 import json
+import re
 import shutil
 import subprocess
 import threading
@@ -27,6 +28,7 @@ from tests.support.server import PASSWORD, World
 T = TypeVar("T")
 
 EVERYWHERE = "*://*/*"
+KEY = re.compile(r"^\w+-\d+$")
 RESET = """() => new Promise((done, fail) => {
   const opening = indexedDB.open("ticketbox");
   opening.onerror = fail;
@@ -296,10 +298,12 @@ class ExtensionBrowser:
             await new.click()
             await done.wait_for()
 
-    async def create_ticket(self, popup: Page) -> Page:
-        """Send the report. Returns the ticket's page."""
+    async def create_ticket(self, popup: Page) -> str:
+        """Send the report, and close the popup. Returns the ticket's key, which the popup shows."""
         await self.send_report(popup)
-        return await self.follow_ticket(popup)
+        key = await popup.get_by_text(KEY).inner_text()
+        await popup.close()
+        return key
 
     async def follow_ticket(self, popup: Page) -> Page:
         """Open the ticket of the report that was sent. Returns its page."""

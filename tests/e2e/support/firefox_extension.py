@@ -46,16 +46,31 @@ def connect_with_token(firefox: Firefox, address: str, secret: str) -> str:
 
 
 def create_ticket(firefox: Firefox, options: str) -> str:
+    """Send the report as a new ticket, and close the popup; return the ticket's key, which the popup shows."""
+    key = _send_report(firefox, options)
+    firefox.evaluate(options, f"{POPUP}.close()")
+    firefox.wait_until(options, f"!{POPUP}")
+    return key
+
+
+def open_ticket(firefox: Firefox, options: str) -> str:
     """Send the report as a new ticket, open it, and close its tab; return its address."""
+    _send_report(firefox, options)
+    firefox.evaluate(options, f"{_BUTTONS}.find((each) => each.textContent.includes('Open ticket')).click()")
+    # who isn't signed in is sent to the sign-in page, whose address has that of the ticket
+    (tab,) = eventually(lambda: [each for each in firefox.list_contexts() if "/tickets/" in unquote(each["url"])])
+    firefox.call("browsingContext.close", context=tab["context"])
+    return tab["url"]
+
+
+def _send_report(firefox: Firefox, options: str) -> str:
+    """Send the report as a new ticket; return its key when the popup shows it."""
     firefox.wait_until(options, f"{POPUP}?.document.querySelector('[type=submit]:enabled')")
     firefox.evaluate(options, f"{POPUP}.document.querySelector('[type=submit]').click()")
     find = f"{_BUTTONS}.find((each) => each.textContent.includes"
     new, done = f"{find}('Create new ticket'))", f"{find}('Open ticket'))"
     firefox.wait_until(options, f"{new} || {done}")
     firefox.evaluate(options, f"{new}?.click()")
-    firefox.wait_until(options, done)
-    firefox.evaluate(options, f"{done}.click()")
-    # who isn't signed in is sent to the sign-in page, whose address has that of the ticket
-    (tab,) = eventually(lambda: [each for each in firefox.list_contexts() if "/tickets/" in unquote(each["url"])])
-    firefox.call("browsingContext.close", context=tab["context"])
-    return tab["url"]
+    key = f"{POPUP}.document.querySelector('.key')?.textContent"
+    firefox.wait_until(options, f"{done} && {key}")
+    return firefox.evaluate(options, key)

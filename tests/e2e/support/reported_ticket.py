@@ -14,12 +14,13 @@ STREAMS = ("console", "network", "errors", "actions")
 
 
 class ReportedTicket:
-    """A ticket that was created by the extension, read over REST."""
+    """A ticket that was created by the extension, read over REST. `reference`: its key or its address."""
 
-    def __init__(self, world: World, address: str) -> None:
-        self.id = re.search(r"t-\w+", address)[0]  # type: ignore[index]
+    def __init__(self, world: World, reference: str) -> None:
+        in_address = re.search(r"t-\w+", reference) if "/" in reference else None
         api = world.box.client(world.owner.token("read"))
-        self.record = ok(api.get(f"/tickets/{self.id}"))
+        self.record = ok(api.get(f"/tickets/{in_address[0] if in_address else reference}"))
+        self.id = self.record["id"]
         self.capture = self.record["capture"]
         self.streams = {name: read_all_entries(api, f"/captures/{self.capture['id']}/{name}", 100) for name in STREAMS}
         self.screenshot = api.get(f"/tickets/{self.id}/screenshot")
@@ -47,10 +48,8 @@ def report_page(browser: ExtensionBrowser, world: World, visit: Callable[[Page],
         popup = await browser.open_popup(page)
         if "title" in given:
             await popup.get_by_label("Title").fill(given["title"])
-        ticket = await browser.create_ticket(popup)
-        address = ticket.url
-        await ticket.close()
+        key = await browser.create_ticket(popup)
         await page.close()
-        return address
+        return key
 
     return ReportedTicket(world, browser.run(work()))

@@ -84,7 +84,7 @@ pytestmark = pytest.mark.long
 def walk(recording_browser: ExtensionBrowser, reporter: World) -> tuple[ReportedTicket, dict[str, Any]]:
     """A ticket about a walk through the shop, and what the popup and the locators said."""
 
-    async def work() -> tuple[str, dict[str, Any]]:
+    async def work() -> tuple[ReportedTicket, dict[str, Any]]:
         page = await open_shop(recording_browser)
         for place, _, _ in WALK:
             await page.click(place)
@@ -111,10 +111,7 @@ def walk(recording_browser: ExtensionBrowser, reporter: World) -> tuple[Reported
         fields = await popup.get_by_role("group", name="Steps to reproduce").get_by_role("textbox").all()
         lines = [f"{number}. {await field.input_value()}" for number, field in enumerate(fields, 1)]
         seen: dict[str, Any] = {"description": "\n".join(lines)}
-        ticket = await recording_browser.create_ticket(popup)
-        address = ticket.url
-        await ticket.close()
-        reported = ReportedTicket(reporter, address)
+        reported = ReportedTicket(reporter, await recording_browser.create_ticket(popup))
         clean = await recording_browser.context.new_page()  # a page on which Playwright's own scripts work
         await clean.set_content(SHOP)
         seen["found"] = [
@@ -123,10 +120,9 @@ def walk(recording_browser: ExtensionBrowser, reporter: World) -> tuple[Reported
         ]
         await clean.close()
         await page.close()
-        return address, {**seen, "ticket": reported}
+        return reported, seen
 
-    _, seen = recording_browser.run(work())
-    return seen.pop("ticket"), seen
+    return recording_browser.run(work())
 
 
 async def locate(page: Page, selector: str, place: str) -> bool:
@@ -206,11 +202,9 @@ def test_only_clicks_of_a_double_click_are_one_step(recording_browser: Extension
         await pay.click()
         await pay.click()
         await pay.dblclick()
-        ticket = await recording_browser.create_ticket(await recording_browser.open_popup(page))
-        address = ticket.url
-        await ticket.close()
+        key = await recording_browser.create_ticket(await recording_browser.open_popup(page))
         await page.close()
-        return address
+        return key
 
     steps = ReportedTicket(reporter, recording_browser.run(work())).streams["actions"]
     clicks = [step["words"] for step in steps if step["kind"] == "click" and not step["synthetic"]]
@@ -231,11 +225,9 @@ def test_steps_can_be_left_out(recording_browser: ExtensionBrowser, reporter: Wo
         await switch.click()
         await expect(steps).to_have_count(1)
         await switch.click()
-        ticket = await recording_browser.create_ticket(popup)
-        address = ticket.url
-        await ticket.close()
+        key = await recording_browser.create_ticket(popup)
         await page.close()
-        return address
+        return key
 
     ticket = ReportedTicket(reporter, recording_browser.run(work()))
     assert ticket.streams["actions"] == []

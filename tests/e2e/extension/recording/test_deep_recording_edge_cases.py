@@ -13,13 +13,11 @@ pytestmark = pytest.mark.long
 
 
 async def finish(browser: ExtensionBrowser, page: Page) -> str:
-    """Create a ticket from a page. Returns the ticket's URL."""
+    """Create a ticket from a page. Returns its key."""
     popup = await browser.open_popup(page)
-    ticket = await browser.create_ticket(popup)
-    address = ticket.url
-    await ticket.close()
+    key = await browser.create_ticket(popup)
     await page.close()
-    return address
+    return key
 
 
 async def run_in_background(browser: ExtensionBrowser, script: str, words: object = None) -> None:

@@ -84,14 +84,12 @@ def test_person_sees_and_leaves_out_the_places_and_later_captures_have_no_trace_
         again = await recording_browser.open_popup(page)
         await expect(again.get_by_text("3 places in your files")).to_be_visible()
         await again.get_by_role("switch", name="Send source maps").click()
-        ticket = await recording_browser.create_ticket(again)
-        address = ticket.url
-        await ticket.close()
+        key = await recording_browser.create_ticket(again)
         await page.close()
-        return address, bundled_site.list_map_requests()
+        return key, bundled_site.list_map_requests()
 
-    address, requests = recording_browser.run(work())
-    ticket = ReportedTicket(reporter, address)
+    key, requests = recording_browser.run(work())
+    ticket = ReportedTicket(reporter, key)
     assert list_places(ticket) == []
     assert ticket.capture["health"].get("source_maps") is None
     assert requests
@@ -200,11 +198,9 @@ def test_preview_appears_while_a_map_is_never_answered_and_the_person_can_send(
         finally:
             bundled_site.end_slow_loads()
             await worker.evaluate("() => { delete performance.now; }")
-        ticket = await browser.create_ticket(popup)
-        address = ticket.url
-        await ticket.close()
+        key = await browser.create_ticket(popup)
         await page.close()
-        return address
+        return key
 
     ticket = ReportedTicket(reporter, browser.run(work()))
     assert ticket.record["title"] == "Paying fails"
@@ -225,8 +221,8 @@ def test_stacks_show_the_authors_files_in_firefox(modules: Path, world: World, t
         firefox.evaluate(page, "document.querySelector('button').click()")
         firefox.open_popup(page)
         firefox.wait_until(options, f"{POPUP}?.document.body.innerText.includes('in your files')")
-        address = create_ticket(firefox, options)
-    ticket = ReportedTicket(world, address)
+        key = create_ticket(firefox, options)
+    ticket = ReportedTicket(world, key)
     assert list_places(ticket) == PLACES
     assert [url for _, url, _ in ticket.request_summaries()] == ["/shop", "/main.mjs"]
 
@@ -257,6 +253,6 @@ def test_resource_timings_of_firefox_bring_no_trace_of_the_load_into_later_captu
         listed = firefox.evaluate(page, "performance.getEntriesByType('resource').map(({ name }) => name).join(' ')")
         assert ".map#" in listed
         firefox.open_popup(page)
-        address = create_ticket(firefox, options)
-    ticket = ReportedTicket(world, address)
+        key = create_ticket(firefox, options)
+    ticket = ReportedTicket(world, key)
     assert [url for _, url, _ in ticket.request_summaries()] == ["/shop", "/main.mjs"]
