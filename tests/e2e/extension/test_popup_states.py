@@ -126,16 +126,11 @@ def test_pages_without_recording_can_be_reported(extension_browser: ExtensionBro
     extension_browser.run(work())
 
 
-@pytest.mark.parametrize("status", REFUSALS)
 def test_refused_report_says_why_and_can_be_downloaded(
-    extension_browser: ExtensionBrowser, refusing: RefusingServer, status: int
+    extension_browser: ExtensionBrowser, refusing: RefusingServer
 ) -> None:
-    refusing.status = status
-
-    async def work() -> None:
-        await extension_browser.reset()
-        await extension_browser.connect_with_token(refusing.url, "secret")
-        page = await break_shop(extension_browser)
+    async def send(page: Page, status: int) -> Page:
+        refusing.status = status
         popup = await extension_browser.open_popup(page)
         await popup.get_by_role("button", name="Send report").click()
         heading = "Report saved on this computer" if status == 429 else "Report not sent"
@@ -143,15 +138,21 @@ def test_refused_report_says_why_and_can_be_downloaded(
         await expect(popup.get_by_role("alert")).to_have_text(REFUSALS[status])
         await expect(popup.get_by_role("button", name="Download report")).to_be_visible()
         await look_at(popup, f"refused-{status}")
-        if status == 401:
-            async with extension_browser.context.expect_page() as opened:
-                await popup.get_by_role("button", name="Sign in again").click()
-            options = await opened.value
-            await options.get_by_role("heading", name="Connect your ticketbox").wait_for()
-            await options.get_by_role("button", name="Download report").wait_for()
-            await options.close()
-        else:
-            await popup.close()
+        return popup
+
+    async def work() -> None:
+        await extension_browser.reset()
+        await extension_browser.connect_with_token(refusing.url, "secret")
+        page = await break_shop(extension_browser)
+        for status in (403, 413, 429):
+            await (await send(page, status)).close()
+        popup = await send(page, 401)
+        async with extension_browser.context.expect_page() as opened:
+            await popup.get_by_role("button", name="Sign in again").click()
+        options = await opened.value
+        await options.get_by_role("heading", name="Connect your ticketbox").wait_for()
+        await expect(options.get_by_role("button", name="Download report")).to_have_count(len(REFUSALS))
+        await options.close()
         await page.close()
 
     extension_browser.run(work())
