@@ -1,11 +1,12 @@
 """The locators of recorded steps, in walks through the three applications of `bench/reproduce`."""
 
+import asyncio
 import io
 import zipfile
 from pathlib import Path
 
 import pytest
-from playwright.async_api import Page
+from playwright.async_api import BrowserContext, Page
 
 from bench.real_sites.comparison import find_clicked_targets
 from bench.real_sites.devtools import DevTools
@@ -22,6 +23,7 @@ pytestmark = pytest.mark.long
 
 HEALTHY = "none"
 SHARE = 0.98
+SIDE_BY_SIDE = 4
 # what the extension answers its script: no project hides anything, and no replay is recorded
 ANSWER = "globalThis.chrome = { runtime: { sendMessage: async () => ({ seconds: 0, masks: [] }) } };"
 
@@ -38,29 +40,38 @@ async def walk(page: Page, address: str, bug: Bug, targets: Targets = ()) -> Wal
     return walker
 
 
-@pytest.mark.parametrize("app", APPS)
-def test_locator_of_every_step_finds_its_element_again(chromium: Chromium, apps: dict[str, Path], app: str) -> None:
-    with zipfile.ZipFile(io.BytesIO((EXTENSION / "chromium.zip").read_bytes())) as archive:
-        recorder = "\n".join([ANSWER, *(archive.read(name).decode() for name in SCRIPTS)])
-
-    async def record(page: Page, address: str, bug: Bug) -> Targets:
+async def record_and_repeat(context: BrowserContext, app: Path, recorder: str, bug: Bug) -> list[LocatorResult]:
+    """Record a walk, and look for what it clicked in a walk that isn't recorded."""
+    with serve_app(app, HEALTHY, Api()) as address:
+        page = await context.new_page()
         await page.add_init_script(recorder)
         walker = await walk(page, address, bug)
         report = await page.evaluate("readTicketboxFrame()")
-        return find_clicked_targets(report["record"], walker.clicks)
+        await page.close()
+    with serve_app(app, HEALTHY, Api()) as address:
+        page = await context.new_page()
+        found = (await walk(page, address, bug, find_clicked_targets(report["record"], walker.clicks))).found
+        await page.close()
+    return found
 
-    async def repeat(page: Page, address: str, bug: Bug, targets: Targets) -> list[LocatorResult]:
-        return (await walk(page, address, bug, targets)).found
 
-    found: list[LocatorResult] = []
-    for bug in (each for each in BUGS if each.app == app):
-        with serve_app(apps[app], HEALTHY, Api()) as address:
-            targets = chromium.visit(lambda page, at=address, of=bug: record(page, at, of), fresh=True)
-        with serve_app(apps[app], HEALTHY, Api()) as address:
-            found += chromium.visit(
-                lambda page, at=address, of=bug, known=targets: repeat(page, at, of, known), fresh=True
-            )
-    wrong = [each for each in found if not each.is_right]
-    assert len(found) >= 10
-    assert len(found) - len(wrong) >= SHARE * len(found), wrong
-    print(f"{app}: {len(found) - len(wrong)} of {len(found)}")
+def test_locator_of_every_step_finds_its_element_again(chromium: Chromium, apps: dict[str, Path]) -> None:
+    """The walks wait for most of their time, so several are done side by side."""
+    with zipfile.ZipFile(io.BytesIO((EXTENSION / "chromium.zip").read_bytes())) as archive:
+        recorder = "\n".join([ANSWER, *(archive.read(name).decode() for name in SCRIPTS)])
+    limit = asyncio.Semaphore(SIDE_BY_SIDE)
+
+    async def visit(first: Page) -> list[list[LocatorResult]]:
+        async def check(bug: Bug) -> list[LocatorResult]:
+            async with limit:
+                return await record_and_repeat(first.context, apps[bug.app], recorder, bug)
+
+        return await asyncio.gather(*map(check, BUGS))
+
+    results = chromium.visit(visit, fresh=True)
+    for app in APPS:
+        found = [each for bug, steps in zip(BUGS, results, strict=True) if bug.app == app for each in steps]
+        wrong = [each for each in found if not each.is_right]
+        assert len(found) >= 10
+        assert len(found) - len(wrong) >= SHARE * len(found), (app, wrong)
+        print(f"{app}: {len(found) - len(wrong)} of {len(found)}")
