@@ -137,6 +137,38 @@ def test_sign_out_ends_the_session_and_sign_in_returns_to_the_page(
     expect_error(world.owner.web.get("/me"), 401, "unauthorized")
 
 
+@pytest.mark.long
+def test_sign_out_of_a_page_that_still_loads_leads_to_no_page(chromium: Chromium, world: World) -> None:
+    async def visit(page: Page) -> None:
+        await open_as(page, world.owner, "/settings/profile")
+        await page.get_by_role("heading", name="Profile").wait_for()
+        is_leaving, is_refused = asyncio.Event(), asyncio.Event()
+
+        async def load_late(route: Route) -> None:
+            await is_leaving.wait()
+            await route.continue_()
+
+        async def leave(route: Route) -> None:
+            if is_leaving.is_set():
+                is_refused.set()
+                await route.continue_()
+                return
+            is_leaving.set()  # what loads is refused now, before the page is gone
+            await is_refused.wait()
+            await route.abort()
+
+        await page.route("**/api/v1/tokens?*", load_late)
+        await page.route(re.compile(r"/signin\b"), leave)
+        async with page.expect_request("**/api/v1/tokens?*"):
+            await page.get_by_role("link", name="Agents and tokens").click()
+        await page.get_by_role("button", name="Ann", exact=True).click()
+        await page.get_by_role("menuitem", name="Sign out").click()
+        await expect(page).to_have_url(f"{world.box.url}/signin")
+        await page.unroute_all(behavior="wait")
+
+    chromium.visit(visit, fresh=True)
+
+
 def test_expired_session_redirects_to_sign_in(chromium: Chromium, world: World) -> None:
     async def visit(page: Page) -> None:
         await open_as(page, world.owner, "/settings/profile")

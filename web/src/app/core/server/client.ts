@@ -13,6 +13,7 @@ export const api = createClient<paths>({
 });
 
 const activity = new Activity(window);
+let isSigningOut = false;
 
 api.use({
   onRequest({ request }) {
@@ -48,10 +49,22 @@ export async function fetchAll<T>(
   return items;
 }
 
-/** Open the sign-in page, which returns to the present address. */
+/** Open the sign-in page, which returns to the present address, but not after a sign-out. */
 export function redirectToSignIn(): void {
   const here = (withoutBase(location.pathname) ?? '/') + location.search;
-  location.assign(withBase(`/signin?next=${encodeURIComponent(here)}`));
+  location.assign(withBase(isSigningOut ? '/signin' : `/signin?next=${encodeURIComponent(here)}`));
+}
+
+/** End one's own session with a call, and open the sign-in page. What still loads is refused, and leads there too. */
+export async function signOut(end: () => Promise<unknown>): Promise<void> {
+  isSigningOut = true;
+  try {
+    await end();
+  } catch (error) {
+    isSigningOut = false;
+    throw error;
+  }
+  location.assign(withBase('/signin'));
 }
 
 function isPublic(url: string): boolean {
