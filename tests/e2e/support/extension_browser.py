@@ -45,6 +45,17 @@ RESET = """() => new Promise((done, fail) => {
   };
 })"""
 
+# The background sends what waits after it has returned to the page that asked it to connect. Until then it may open
+# the options page in any blank tab. So the options page holds the lock for sending until the background asks for it.
+HOLD_OUTBOX = """() => new Promise((held) => {
+  navigator.locks.request("outbox", () => new Promise((release) => { globalThis.release = release; held(); }));
+})"""
+RELEASE_OUTBOX = """async () => {
+  const isWanted = async () => (await navigator.locks.query()).pending.some(({ name }) => name === "outbox");
+  while (!(await isWanted())) await new Promise((done) => setTimeout(done, 20));
+  globalThis.release();
+}"""
+
 
 def unpack(archive: bytes, folder: Path, granted: list[str] | None = None) -> None:
     """Unpack the extension into a folder. `granted`: sites that it may access from the start."""
@@ -193,11 +204,13 @@ class ExtensionBrowser:
         async with self.context.expect_page() as opened:
             await options.get_by_role("button", name="Connect ticketbox").click()
         consent = await opened.value
+        await options.evaluate(HOLD_OUTBOX)
         if again:  # the browser still has a session with the ticketbox
             await consent.get_by_role("button", name="Approve").click()
         else:
             await sign_in(consent, world)
         await options.get_by_role("heading", name="Connected").wait_for()
+        await options.evaluate(RELEASE_OUTBOX)
         return options
 
     async def connect_with_token(self, address: str, secret: str) -> None:
