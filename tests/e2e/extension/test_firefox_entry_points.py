@@ -83,7 +83,13 @@ def test_user_signs_in_by_oauth_and_captures(
     ticket = ReportedTicket(reporter, open_ticket(firefox, connected))
     assert ticket.stream_statuses() == dict.fromkeys(STREAMS, ("ok", None))
     assert ticket.record["created"]["via"] == "extension"
+    assert "Firefox" in ticket.capture["environment"]["browser"]
     assert ticket.console_args() == [["from plain", "/plain"]]
+    assert ticket.request_summaries() == [("document", "/plain", 200), ("fetch", "/data.json?from=plain", 200)]
+    (error,) = ticket.streams["errors"]
+    assert (error["kind"], error["name"], error["message"]) == ("error", "RangeError", "broken in plain")
+    assert "extension://" not in json.dumps(ticket.streams)
+    assert ticket.screenshot.headers["content-type"] == "image/png"
 
 
 def test_shortcut_captures_the_page(firefox: Firefox, connected: str, reporter: World, varied_site: VariedSite) -> None:

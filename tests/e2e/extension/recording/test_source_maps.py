@@ -36,6 +36,14 @@ def bundled_site(modules: Path, tmp_path_factory: pytest.TempPathFactory) -> Ite
         yield site
 
 
+@pytest.fixture(scope="module")
+def firefox(reporter: World, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Firefox, str]]:
+    """Firefox with the extension, which records all sites, and its options page."""
+    archive = (EXTENSION / "firefox.zip").read_bytes()
+    with Firefox(require_firefox(), archive, tmp_path_factory.mktemp("firefox")) as running:
+        yield running, connect_with_token(running, reporter.box.url, reporter.owner.token("tickets:write"))
+
+
 def visit_shop(site: BundledSite, path: str = "/shop") -> Callable[[Page], Any]:
     async def visit(page: Page) -> None:
         await page.goto(site.url + path)
@@ -208,51 +216,48 @@ def test_preview_appears_while_a_map_is_never_answered_and_the_person_can_send(
     assert ticket.capture["health"]["source_maps"]["reason"] == "hidden"
 
 
-def test_stacks_show_the_authors_files_in_firefox(modules: Path, world: World, tmp_path: Path) -> None:
-    archive = (EXTENSION / "firefox.zip").read_bytes()
-    secret = world.owner.token("tickets:write")
-    with (
-        BundledSite("esbuild", modules, tmp_path / "bundle") as site,
-        Firefox(require_firefox(), archive, tmp_path / "browser") as firefox,
-    ):
-        options = connect_with_token(firefox, world.box.url, secret)
-        page = firefox.open(f"{site.url}/shop")
-        firefox.wait_until(page, "document.querySelector('button')?.onclick")
-        firefox.evaluate(page, "document.querySelector('button').click()")
-        firefox.open_popup(page)
-        firefox.wait_until(options, f"{POPUP}?.document.body.innerText.includes('in your files')")
-        key = create_ticket(firefox, options)
-    ticket = ReportedTicket(world, key)
+def test_stacks_show_the_authors_files_in_firefox(
+    firefox: tuple[Firefox, str], bundled_site: BundledSite, reporter: World
+) -> None:
+    browser, options = firefox
+    bundled_site.serve()
+    page = open_shop(browser, bundled_site)
+    browser.evaluate(page, "document.querySelector('button').click()")
+    browser.open_popup(page)
+    browser.wait_until(options, f"{POPUP}?.document.body.innerText.includes('in your files')")
+    ticket = ReportedTicket(reporter, create_ticket(browser, options))
     assert list_places(ticket) == PLACES
     assert [url for _, url, _ in ticket.request_summaries()] == ["/shop", "/main.mjs"]
 
 
 def test_resource_timings_of_firefox_bring_no_trace_of_the_load_into_later_captures(
-    modules: Path, world: World, tmp_path: Path
+    firefox: tuple[Firefox, str], bundled_site: BundledSite, reporter: World
 ) -> None:
-    archive = (EXTENSION / "firefox.zip").read_bytes()
-    secret = world.owner.token("tickets:write")
-    with (
-        BundledSite("esbuild", modules, tmp_path / "bundle") as site,
-        Firefox(require_firefox(), archive, tmp_path / "browser") as firefox,
-    ):
-        options = connect_with_token(firefox, world.box.url, secret)
-        firefox.click_button(options, "Stop recording")
-        firefox.wait_until(options, "document.body?.innerText.includes('Record all sites')")
-        page = firefox.open(f"{site.url}/shop")
-        firefox.wait_until(page, "document.querySelector('button')?.onclick")
-        for look in ("Nothing is sent", "in your files"):
-            firefox.open_popup(page)
-            firefox.wait_until(options, f"{POPUP}?.document.body.innerText.includes('{look}')")
-            discard = f"[...{POPUP}.document.querySelectorAll('button')].find((each) => each.textContent == 'Discard')"
-            firefox.wait_until(options, f"{discard}?.disabled === false")
-            firefox.evaluate(options, f"{discard}.click()")
-            firefox.wait_until(options, f"!{POPUP}")
-            firefox.evaluate(page, "document.querySelector('button').click()")
-        # Firefox lists them for the page; Chromium only reports them to `webRequest`, which recorded sites use
-        listed = firefox.evaluate(page, "performance.getEntriesByType('resource').map(({ name }) => name).join(' ')")
-        assert ".map#" in listed
-        firefox.open_popup(page)
-        key = create_ticket(firefox, options)
-    ticket = ReportedTicket(world, key)
+    browser, options = firefox
+    bundled_site.serve()
+    browser.click_button(options, "Stop recording")
+    browser.wait_until(options, "document.body?.innerText.includes('Record all sites')")
+    page = open_shop(browser, bundled_site)
+    for look in ("Nothing is sent", "in your files"):
+        browser.open_popup(page)
+        browser.wait_until(options, f"{POPUP}?.document.body.innerText.includes('{look}')")
+        discard = f"[...{POPUP}.document.querySelectorAll('button')].find((each) => each.textContent == 'Discard')"
+        browser.wait_until(options, f"{discard}?.disabled === false")
+        browser.evaluate(options, f"{discard}.click()")
+        browser.wait_until(options, f"!{POPUP}")
+        browser.evaluate(page, "document.querySelector('button').click()")
+    # Firefox lists them for the page; Chromium only reports them to `webRequest`, which recorded sites use
+    listed = browser.evaluate(page, "performance.getEntriesByType('resource').map(({ name }) => name).join(' ')")
+    assert ".map#" in listed
+    browser.open_popup(page)
+    ticket = ReportedTicket(reporter, create_ticket(browser, options))
     assert [url for _, url, _ in ticket.request_summaries()] == ["/shop", "/main.mjs"]
+    browser.click_button(options, "Record all sites")
+    browser.wait_until(options, "document.body?.innerText.includes('Stop recording')")
+
+
+def open_shop(browser: Firefox, site: BundledSite) -> str:
+    """Open the shop, and wait until its script has run; return the tab."""
+    page = browser.open(f"{site.url}/shop")
+    browser.wait_until(page, "document.querySelector('button')?.onclick")
+    return page
