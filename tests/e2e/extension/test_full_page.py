@@ -2,7 +2,7 @@
 
 import contextlib
 import re
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from io import BytesIO
 from typing import Any
 
@@ -49,6 +49,20 @@ async def report_full_page(browser: ExtensionBrowser, page: Page) -> str:
     await popup.get_by_role("button", name="Capture full page").click()
     await popup.get_by_role("button", name="Use visible part").wait_for(timeout=120_000)
     return await browser.create_ticket(popup)
+
+
+@contextlib.asynccontextmanager
+async def enlarge_window(browser: ExtensionBrowser, page: Page) -> AsyncIterator[None]:
+    """Show a page in a window that is three times as high."""
+    devtools = await browser.context.new_cdp_session(page)
+    window = await devtools.send("Browser.getWindowForTarget")
+    given, height = {"windowId": window["windowId"]}, window["bounds"]["height"]
+    try:
+        await devtools.send("Browser.setWindowBounds", {**given, "bounds": {"height": 3 * height}})
+        await page.wait_for_function("(height) => innerHeight > height", arg=2 * height)
+        yield
+    finally:
+        await devtools.send("Browser.setWindowBounds", {**given, "bounds": {"height": height}})
 
 
 async def zoom(browser: ExtensionBrowser, site: TallSite, times: float) -> None:
@@ -144,7 +158,9 @@ def test_page_beyond_the_limits_is_cut_and_marked(
 ) -> None:
     async def work() -> str:
         page, _ = await visit(connected_browser, f"{tall.url}/endless")
-        key = await report_full_page(connected_browser, page)
+        # the browser takes two pictures a second, so they are large
+        async with enlarge_window(connected_browser, page):
+            key = await report_full_page(connected_browser, page)
         await page.close()
         return key
 
