@@ -3,7 +3,6 @@
 import asyncio
 import json
 import re
-from collections.abc import Callable
 from io import BytesIO
 from typing import Any
 
@@ -26,11 +25,12 @@ from tests.support.server import World, eventually, ok
 
 @pytest.mark.long
 def test_user_signs_in_by_oauth_and_creates_a_ticket(
-    launch_extension: Callable[..., ExtensionBrowser], world: World, varied_site: VariedSite
+    extension_browser: ExtensionBrowser, world: World, varied_site: VariedSite
 ) -> None:
-    browser = launch_extension()
+    browser = extension_browser
 
     async def connect() -> None:
+        await browser.reset()
         options = await browser.connect(world)
         await options.get_by_text(world.owner.email).wait_for()
         async with asyncio.timeout(30):  # until the tab with the code is closed
@@ -51,6 +51,7 @@ def test_user_signs_in_by_oauth_and_creates_a_ticket(
         options = await browser.open_options()
         await options.get_by_role("button", name="Sign out").click()
         await options.get_by_role("heading", name="Connect your ticketbox").wait_for()
+        await options.close()
 
     browser.run(leave())
     eventually(lambda: ok(world.owner.web.get("/connected-apps"))["items"] == [])

@@ -153,6 +153,7 @@ class ExtensionBrowser:
         """Reset the extension to its state after installation, and close all pages."""
         options = await self.open_options()
         await options.evaluate(RESET)
+        await options.evaluate("() => chrome.runtime.sendMessage({ kind: 'update-recorded-sites' })")
         first, *others = self.context.pages
         for page in others:
             await page.close()

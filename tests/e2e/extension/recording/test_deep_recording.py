@@ -1,7 +1,5 @@
 """Deep recording: what only the browser's debugger sees, for one tab, until the user stops it."""
 
-from collections.abc import Callable
-
 import pytest
 from playwright.async_api import Page
 
@@ -115,17 +113,17 @@ def test_deep_recording_is_off_until_started_and_stops_when_asked(
 
 
 def test_regular_edition_has_no_deep_recording(
-    launch_extension: Callable[..., ExtensionBrowser], reporter: World, deep_site: DeepRecordingSite
+    connected_browser: ExtensionBrowser, deep_site: DeepRecordingSite
 ) -> None:
-    browser, secret = launch_extension(), reporter.owner.token("tickets:write")
-
     async def work() -> tuple[int, bool]:
-        await browser.connect_with_token(reporter.box.url, secret)
-        page = await browser.context.new_page()
+        page = await connected_browser.context.new_page()
         await page.goto(f"{deep_site.url}/other")
-        popup = await browser.open_popup(page)
+        popup = await connected_browser.open_popup(page)
         await popup.get_by_role("button", name="Send report").wait_for()
         offers = await popup.get_by_role("button", name="Start deep recording").count()
-        return offers, await popup.evaluate("() => 'debugger' in chrome")
+        has_debugger = await popup.evaluate("() => 'debugger' in chrome")
+        await popup.close()
+        await page.close()
+        return offers, has_debugger
 
-    assert browser.run(work()) == (0, False)
+    assert connected_browser.run(work()) == (0, False)

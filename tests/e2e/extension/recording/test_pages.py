@@ -82,9 +82,10 @@ def test_page_that_was_open_before_is_marked_incomplete(
 
 
 def test_recording_starts_in_open_pages_when_a_site_is_added(
-    launch_extension: Callable[..., ExtensionBrowser], reporter: World, varied_site: VariedSite
+    extension_browser: ExtensionBrowser, reporter: World, varied_site: VariedSite
 ) -> None:
-    browser, secret = launch_extension(), reporter.owner.token("tickets:write")
+    browser, secret = extension_browser, reporter.owner.token("tickets:write")
+    browser.run(browser.reset())
 
     async def visit(page: Page) -> None:
         await page.goto(f"{varied_site.url}/plain")
@@ -234,7 +235,7 @@ INSPECT = """async () => {
 
 
 def test_page_cannot_detect_the_recorder(
-    recording_browser: ExtensionBrowser, launch_extension: Callable[..., ExtensionBrowser], varied_site: VariedSite
+    recording_browser: ExtensionBrowser, connected_browser: ExtensionBrowser, varied_site: VariedSite
 ) -> None:
     async def inspect(browser: ExtensionBrowser) -> object:
         page = await browser.context.new_page()
@@ -243,8 +244,8 @@ def test_page_cannot_detect_the_recorder(
         await page.close()
         return seen
 
-    untouched = launch_extension()
-    assert recording_browser.run(inspect(recording_browser)) == untouched.run(inspect(untouched))
+    unrecorded = connected_browser.run(inspect(connected_browser))
+    assert recording_browser.run(inspect(recording_browser)) == unrecorded
 
 
 def test_page_logs_are_not_attributed_to_the_extension(
