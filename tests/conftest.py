@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import pytest
 
 from tests.support.operation_cases import Stage, open_stage
-from tests.support.seed import Seed, create_seed
-from tests.support.server import Box, World, run_server
+from tests.support.seed import NO_REFILLS, PatchedServer, Seed, create_seed
+from tests.support.server import Box, World, copy_initialized_file, run_server
 
 # Files that take minutes, the longest first: a file stays on one worker.
 SLOWEST = (
@@ -65,6 +65,21 @@ def world(box: Box) -> Iterator[World]:
     """A company, project, owner and token that no other test uses."""
     yield World(box)
     box.close_clients()
+
+
+@pytest.fixture(scope="session")
+def exact_box(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Box]:
+    """A server whose limits are exact: they stay exhausted, however long a busy machine takes to check passwords."""
+    db = copy_initialized_file(tmp_path_factory.mktemp("exact"))
+    with PatchedServer(NO_REFILLS, db, "--trusted-proxy", "127.0.0.1/32") as running:
+        yield running
+
+
+@pytest.fixture
+def exact_world(exact_box: Box) -> Iterator[World]:
+    """A company on the server whose limits are exact."""
+    yield World(exact_box)
+    exact_box.close_clients()
 
 
 @pytest.fixture

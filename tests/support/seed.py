@@ -81,6 +81,16 @@ class PatchedServer(Box):
         return [*self.launcher, *whole]
 
 
+# Limits that time doesn't refill.
+NO_REFILLS = """
+from ticketbox.domain.core.fairness.limits import RateLimiter
+create = RateLimiter.__init__
+RateLimiter.__init__ = lambda self, monotonic: create(self, lambda: 0.0)
+from ticketbox.cli import main
+main()
+"""
+
+
 def png(number: int, side: int = 16) -> bytes:
     """A picture that no other number has."""
     buffer = io.BytesIO()

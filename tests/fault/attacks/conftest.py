@@ -1,4 +1,4 @@
-"""A server that sends email, for the attacks on addresses."""
+"""The servers that are attacked."""
 
 from collections.abc import Iterator
 
@@ -8,6 +8,12 @@ from tests.http.events.test_email import FROM, QUICK
 from tests.support.mail_server import MailServer, run_mail_server
 from tests.support.seed import PatchedServer
 from tests.support.server import Box, copy_initialized_file
+
+
+@pytest.fixture(scope="session")
+def box(exact_box: Box) -> Box:
+    """A server whose limits are exact."""
+    return exact_box
 
 
 @pytest.fixture(scope="module")

@@ -17,7 +17,7 @@ from ticketbox.cli.core.operations import run_operation
 pytestmark = pytest.mark.long
 
 TAKEN_A_DAY, TAKEN_TOGETHER, INVITED_A_DAY = 3, 10, 10  # docs/operate/security.md, "Passwords"
-CHANGING = {"date", "x-request-id", "ratelimit", "set-cookie", "content-length", "retry-after"}
+CHANGING = {"date", "x-request-id", "ratelimit", "set-cookie", "content-length", "retry-after", "retry_after"}
 
 
 def describe(answer: httpx.Response, *varying: str) -> tuple[Any, ...]:
@@ -178,7 +178,9 @@ def test_attack_by_inviting_addresses_shows_the_same_for_all(mailed: Box) -> Non
 def open_page(box: Box, email: str, address: str) -> httpx.Response:
     """Sign in on the page."""
     headers = {"Sec-Fetch-Site": "same-origin", "Origin": box.url, "X-Forwarded-For": address}
-    return httpx.post(f"{box.url}/signin", data={"email": email, "password": "a wrong guess"}, headers=headers)
+    return httpx.post(
+        f"{box.url}/signin", data={"email": email, "password": "a wrong guess"}, headers=headers, verify=False
+    )
 
 
 def call_api(box: Box, email: str, address: str) -> httpx.Response:
@@ -212,17 +214,12 @@ def test_attack_by_exhausting_limits_shows_the_same_for_all(
     addresses: int,
     limit: int,
 ) -> None:
-    """Accounts that don't exist are slowed down as much; all are tried alternately, so that time refills them alike."""
+    """Accounts that don't exist are slowed down as much."""
     networks = {name: itertools.cycle([draw_address() for _ in range(addresses)]) for name in accounts}
-    statuses: dict[str, list[int]] = {name: [] for name in accounts}
-    for _ in range(60):  # on a slow machine the limits refill as fast as they are used
-        for name, email in accounts.items():
-            statuses[name].append(sign_in(world.box, email, next(networks[name])).status_code)
-        if all(each.count(429) >= 3 for each in statuses.values()):
-            break
-    answered = [each.count(401) for each in statuses.values()]
-    assert max(answered) - min(answered) <= 1, statuses
-    assert all(each[:limit] == [401] * limit for each in statuses.values()), statuses
+    statuses: dict[str, list[int]] = {}
+    for name, email in accounts.items():
+        statuses[name] = [sign_in(world.box, email, next(networks[name])).status_code for _ in range(limit + 3)]
+    assert all(each == [401] * limit + [429] * 3 for each in statuses.values()), statuses
 
 
 def test_attack_by_timing_a_disabled_account_learns_nothing(world: World, accounts: dict[str, str]) -> None:

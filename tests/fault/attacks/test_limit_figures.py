@@ -12,7 +12,8 @@ from tests.http.core.test_metrics import Figures, figures
 from tests.support.authenticator import Phone
 from tests.support.operation_cases import draw_address
 from tests.support.passkey_device import PasskeyDevice
-from tests.support.server import PASSWORD, Box, Person, World, ok, run_server
+from tests.support.seed import NO_REFILLS, PatchedServer
+from tests.support.server import PASSWORD, Box, Person, World, copy_initialized_file, ok
 from ticketbox.domain.accounts.secrets import generate_secret
 
 pytestmark = pytest.mark.long
@@ -31,7 +32,7 @@ def box(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Box]:
         "--max-companies-per-account", "2", "--max-storage-per-company", "20kB", "--max-reports-per-minute", "20",
         "--max-reports-per-day", "40",
     )  # fmt: skip
-    with run_server(tmp_path_factory.mktemp("limits"), *flags) as running:
+    with PatchedServer(NO_REFILLS, copy_initialized_file(tmp_path_factory.mktemp("limits")), *flags) as running:
         yield running
 
 

@@ -105,17 +105,17 @@ def test_second_factor_is_required_with_the_password(world: World, path: str, bo
 
 
 @pytest.mark.long
-def test_codes_for_a_confirmation_are_limited(world: World) -> None:
-    phone = Phone(world.owner)
-    expire_confirmation(world)
+def test_codes_for_a_confirmation_are_limited(exact_world: World) -> None:
+    phone = Phone(exact_world.owner)
+    expire_confirmation(exact_world)
     path = "/session/confirmation"
     wrong = {"current_password": PASSWORD, "code": "000000"}
     for _ in range(5):
-        expect_error(world.owner.web.post(path, json=wrong), 403, "wrong_code")
+        expect_error(exact_world.owner.web.post(path, json=wrong), 403, "wrong_code")
     body = {"current_password": PASSWORD, "code": phone.show_code()}
-    refused = expect_error(world.owner.web.post(path, json=body), 429, "rate_limited")
+    refused = expect_error(exact_world.owner.web.post(path, json=body), 429, "rate_limited")
     assert refused["retry_after"] >= 1
-    expect_error(create_token(world, {}), 403, "password_required")
+    expect_error(create_token(exact_world, {}), 403, "password_required")
 
 
 def test_owner_is_removed_only_by_a_session_that_confirmed_the_password(world: World) -> None:

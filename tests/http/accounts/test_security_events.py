@@ -141,47 +141,47 @@ def exhaust_attempts(world: World, email: str, headers: dict[str, str]) -> None:
     expect_error(sign_in(guesser, email), 429, "rate_limited")
 
 
-def test_known_device_signs_in_whatever_others_guess(world: World) -> None:
+def test_known_device_signs_in_whatever_others_guess(exact_world: World) -> None:
     """From the device's own network, and from others; the cookie outlasts the session."""
-    browser, email = world.box.client(), world.owner.email
+    browser, email = exact_world.box.client(), exact_world.owner.email
     ok(sign_in(browser, email))
     ok(browser.delete("/session"))
     home = {"X-Forwarded-For": browser.headers["x-forwarded-for"]}
-    exhaust_attempts(world, email, home)
+    exhaust_attempts(exact_world, email, home)
     ok(sign_in(browser, email))
-    elsewhere = world.box.client(Cookie=f"ticketbox-device={browser.cookies['ticketbox-device']}")
+    elsewhere = exact_world.box.client(Cookie=f"ticketbox-device={browser.cookies['ticketbox-device']}")
     ok(sign_in(elsewhere, email))
 
 
 @pytest.mark.long
-def test_device_helps_only_its_own_account_with_its_newest_secret(world: World) -> None:
-    eve, browser, email = Person(world.box, "Eve"), world.box.client(), world.owner.email
+def test_device_helps_only_its_own_account_with_its_newest_secret(exact_world: World) -> None:
+    eve, browser, email = Person(exact_world.box, "Eve"), exact_world.box.client(), exact_world.owner.email
     ok(sign_in(browser, email))
     first = browser.cookies["ticketbox-device"]
     ok(sign_in(browser, email))
-    planted = world.box.client()
+    planted = exact_world.box.client()
     ok(sign_in(planted, eve.email))
     network = {"X-Forwarded-For": planted.headers["x-forwarded-for"]}
-    exhaust_attempts(world, email, network)
+    exhaust_attempts(exact_world, email, network)
     for secret in (first, planted.cookies["ticketbox-device"], "tok_nonsense", "x"):
-        refused = world.box.client(**network, Cookie=f"ticketbox-device={secret}")
+        refused = exact_world.box.client(**network, Cookie=f"ticketbox-device={secret}")
         expect_error(sign_in(refused, email), 429, "rate_limited")
-    known = world.box.client(**network, Cookie=f"ticketbox-device={browser.cookies['ticketbox-device']}")
+    known = exact_world.box.client(**network, Cookie=f"ticketbox-device={browser.cookies['ticketbox-device']}")
     ok(sign_in(known, email))
 
 
 @pytest.mark.long
-def test_new_password_makes_other_devices_unknown(world: World) -> None:
-    other, email = world.box.client(), world.owner.email
+def test_new_password_makes_other_devices_unknown(exact_world: World) -> None:
+    other, email = exact_world.box.client(), exact_world.owner.email
     ok(sign_in(other, email))
-    here = world.box.client()
+    here = exact_world.box.client()
     ok(sign_in(here, email))
     ok(here.post("/profile/password", json={"current_password": PASSWORD, "new_password": NEW}))
     network = {"X-Forwarded-For": "203.0.113.9"}
-    exhaust_attempts(world, email, network)
-    stale = world.box.client(**network, Cookie=f"ticketbox-device={other.cookies['ticketbox-device']}")
+    exhaust_attempts(exact_world, email, network)
+    stale = exact_world.box.client(**network, Cookie=f"ticketbox-device={other.cookies['ticketbox-device']}")
     expect_error(sign_in(stale, email, NEW), 429, "rate_limited")
-    known = world.box.client(**network, Cookie=f"ticketbox-device={here.cookies['ticketbox-device']}")
+    known = exact_world.box.client(**network, Cookie=f"ticketbox-device={here.cookies['ticketbox-device']}")
     ok(sign_in(known, email, NEW))
 
 
