@@ -1,7 +1,7 @@
 """How much the long tests do. `TICKETBOX_TIMES=10 uv run --group dev pytest -m long` does at least 10 times as much."""
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import pytest
@@ -28,6 +28,12 @@ def hypothesis_settings(examples: int) -> settings:
 def sample_cases(cases: Iterable[Any], every: int) -> list[Any]:
     """Parameters for a test: every nth case, and the others with the long tests."""
     return [case if index % every == 0 else mark_long(case) for index, case in enumerate(cases)]
+
+
+def select_cases(cases: Sequence[Any], every: int) -> list[Any]:
+    """Parameters for a test: every nth case and the last; in `.ci/full` the others too."""
+    chosen = [case for index, case in enumerate(cases) if index % every == 0 or index == len(cases) - 1]
+    return chosen if TIMES == 1 else chosen + [mark_long(case) for case in cases if case not in chosen]
 
 
 def mark_long(case: Any) -> Any:

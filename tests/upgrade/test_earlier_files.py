@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.long_runs import sample_cases
+from tests.support.long_runs import select_cases
 from tests.support.seed import EMAIL, capture_parts, faults
 from tests.support.server import Box, ok
 from tests.upgrade.keep_file import FILES
@@ -25,7 +25,7 @@ def test_file_of_the_first_version_exists() -> None:
     assert "0.1.0" in VERSIONS
 
 
-@pytest.mark.parametrize("version", sample_cases(VERSIONS, 13))
+@pytest.mark.parametrize("version", select_cases(VERSIONS, 13))
 def test_file_of_an_earlier_version_is_migrated_and_served(tmp_path: Path, version: str) -> None:
     db = tmp_path / "old.db"
     db.write_bytes(gzip.decompress((FILES / f"{version}.db.gz").read_bytes()))

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.long_runs import choose_rounds, sample_cases
+from tests.support.long_runs import choose_rounds, select_cases
 from tests.support.server import ticketbox
 from ticketbox.store.file import migrate
 from ticketbox.store.file.migrate import Migration, UnusableFile, find_newest_number, list_migrations, prepare_file
@@ -79,7 +79,7 @@ def test_migrations_are_numbered_without_gaps() -> None:
         assert not {"COMMIT;", "BEGIN;", "ROLLBACK;", "VACUUM;"} & set(words), migration.name
 
 
-@pytest.mark.parametrize("start", sample_cases(range(1, find_newest_number() + 1), 6))
+@pytest.mark.parametrize("start", select_cases(range(1, find_newest_number() + 1), 6))
 def test_every_earlier_schema_becomes_the_current_schema(
     tmp_path: Path, start: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -196,7 +196,7 @@ def test_kill_during_a_migration_leaves_the_old_or_the_new_file(db: Path, tmp_pa
     dice = random.Random(1)
     seen = {OLD: 0, NEW: 0}
     pace = 1.0  # the machine may be faster or slower now than it was
-    for number in range(choose_rounds(15, 40)):
+    for number in range(choose_rounds(8, 40)):
         folder = tmp_path / str(number)
         folder.mkdir()
         victim = folder / "ticketbox.db"
