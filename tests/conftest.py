@@ -1,10 +1,14 @@
 """One server for each test worker, and a separate company for each test."""
 
+import functools
 import os
+import ssl
 import sys
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
+from httpx._transports import default
 
 from tests.support.operation_cases import Stage, open_stage
 from tests.support.seed import NO_REFILLS, PatchedServer, Seed, create_seed
@@ -22,12 +26,26 @@ SLOWEST = (
 
 def pytest_configure(config: pytest.Config) -> None:
     """Keep compiled modules in pytest's cache if they must not be left behind; compiling is half of a start."""
+    load_certificates_once()
     cache = getattr(config, "cache", None)  # not there under `-p no:cacheprovider`
     if sys.dont_write_bytecode and cache is not None:
         del os.environ["PYTHONDONTWRITEBYTECODE"]
         sys.dont_write_bytecode = False
         sys.pycache_prefix = str(cache.mkdir("compiled"))
         os.environ["PYTHONPYCACHEPREFIX"] = sys.pycache_prefix  # for the workers and the processes that they start
+
+
+def load_certificates_once() -> None:
+    """Let the clients of a process share the authorities' certificates, which each `httpx.get` loads in 30 ms."""
+    create = default.create_ssl_context  # pyright: ignore[reportPrivateImportUsage] (there is no public way)
+    load = functools.cache(lambda _: create())
+
+    def create_or_share(verify: Any = True, cert: Any = None, trust_env: bool = True) -> ssl.SSLContext:
+        if verify is True and cert is None and trust_env:
+            return load(os.environ.get("SSL_CERT_FILE"))
+        return create(verify, cert, trust_env)
+
+    default.create_ssl_context = create_or_share  # pyright: ignore[reportPrivateImportUsage]
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
