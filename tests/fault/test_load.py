@@ -13,7 +13,7 @@ MB_MORE = {"one abusive token": 64, "one slow client": 64, "one huge upload": 25
 
 
 def test_noisy_neighbours_cause_no_failed_requests_and_no_lost_events(tmp_path: Path) -> None:
-    plan = Plan(agents=40, boards=10, think=1, seconds=5, beside=3, rounds=1, settle=0.3)
+    plan = Plan(agents=40, boards=10, think=1, seconds=3, beside=2, rounds=1, settle=0.3)
     result = measure(seed(tmp_path / "seeded.db", 1_000), tmp_path / "load.db", plan)
     assert result.log.faults == []
     assert result.boards_with_gaps == 0
