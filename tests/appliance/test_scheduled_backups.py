@@ -40,7 +40,11 @@ def test_server_makes_its_first_backup_at_startup_and_it_restores(seed: Seed, tm
 @pytest.mark.long
 def test_stopping_the_server_cancels_a_running_backup(seed: Seed, tmp_path: Path) -> None:
     db = seed.copy(tmp_path)
-    change(db, *["INSERT INTO idempotency SELECT 1, hex(randomblob(9)), x'', randomblob(60000), 0"] * 2500)
+    change(
+        db,
+        """INSERT INTO idempotency WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2500)
+           SELECT 1, hex(randomblob(9)), x'', randomblob(60000), 0 FROM n""",
+    )
     with Box(db, "--backup-every", "1h", "--backup-dir", str(tmp_path / "backups")) as box:
         eventually(lambda: [*(tmp_path / "backups").glob("*.part")])
         assert box.stop() == 0
