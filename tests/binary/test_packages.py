@@ -35,8 +35,12 @@ def run(*command: str | Path, **more: str) -> str:
     return done.stdout
 
 
-def test_wheel_serves_without_a_clone_and_without_node(packages: Path) -> None:
-    printed = run(sys.executable, "packaging/verify-packages", packages, "--only", "source", "pip", "uvx", "pipx")
+def test_wheel_serves_without_a_clone_and_without_node(packages: Path, tmp_path: Path) -> None:
+    """Only the downloads are shared: by the four homes, and with `uv sync`."""
+    printed = run(
+        sys.executable, "packaging/verify-packages", packages, "--only", "source", "pip", "uvx", "pipx",
+        UV_CACHE_DIR=run("uv", "cache", "dir").strip(), PIP_CACHE_DIR=str(tmp_path / "pip"),
+    )  # fmt: skip
     assert [line.split()[0] for line in printed.splitlines()] == [
         "wheel", "source", "pip", "uvx", "pipx", "everything",
     ]  # fmt: skip
