@@ -58,40 +58,59 @@ def replace_part(name: str, data: bytes) -> Parts:
 
 
 LINE = b'{"seq":1,"ts":1,"level":"log","args":["a"]}'
-REPORTS: dict[str, Parts] = {
-    "spaces that expand": replace_part("console", gzip.compress(b" " * (200 * MIB))),
-    "lines that expand": replace_part("console", gzip.compress(b"[%s]" % b",".join([LINE] * 600_000))),
-    "nested lists": replace_part("console", b"[" * 2 * MIB),
-    "nested lists that expand": replace_part("errors", gzip.compress(b"[" * (30 * MIB))),
-    "nested envelope": replace_part("capture", b'{"page":' * 100_000),
-    "long envelope": replace_part("capture", b" " * (2 * MIB)),
-    "half of a file": replace_part("network", gzip.compress(b"[%s]" % (b" " * (200 * MIB)))[:-9]),
-    "pixels": [("attachments", ("a.png", build_picture(60_000, 60_000)))],
-    "parts": [("attachments", (f"{number}", b"x")) for number in range(200)],
-    "long file": [("attachments", ("a.bin", bytes(20 * MIB)))],
-}
-TEXTS = b'"ab",' * (6 * MIB)
 MAP = b'{"version":3,"mappings":"AAAA","sources":["a"'
-MAPS: dict[str, bytes] = {
-    "sources": MAP + b",%s" % TEXTS[:-1] + b"]}",
-    "nested lists": b'{"version":' + b"[" * (30 * MIB),
-    "long file": bytes(33 * MIB),
-    "wide mappings": '{{"version":3,"sources":["a"],"mappings":"{}\U0001f600"}}'.format("A" * 30 * MIB).encode(),
-}
-ACCEPTED_MAPS: dict[str, bytes] = {
-    "repeated key": MAP + b',%s],"sources":["a"]}' % TEXTS[:-1],
-    "wide text": MAP + b'],"sourcesContent":["%s%s"]}' % (b"x" * 30 * MIB, "\U0001f600".encode()),
-    "lines": MAP + b'],"sourcesContent":["%s"]}' % (b"ab\\n" * (7 * MIB)),
-}
-DELIVERIES: dict[str, tuple[bytes, dict[str, str]]] = {
-    "nested lists": (b'{"repository":' + b"[" * (4 * MIB), {}),
-    "commits": (b'{"commits":[%s{}]}' % (b"{}," * (MIB)), {}),
-    "long body": (bytes(6 * MIB), {}),
-    "fields": (b"a&" * (2 * MIB), {"Content-Type": "application/x-www-form-urlencoded"}),
-    "fields with values": (
-        b"a=b&" * MIB + urlencode({"payload": "{}"}).encode(), {"Content-Type": "application/x-www-form-urlencoded"}
-    ),
-}  # fmt: skip
+
+
+def build_reports() -> dict[str, Parts]:
+    """The parts of reports, by what is wrong with them."""
+    return {
+        "spaces that expand": replace_part("console", gzip.compress(b" " * (200 * MIB))),
+        "lines that expand": replace_part("console", gzip.compress(b"[%s]" % b",".join([LINE] * 600_000))),
+        "nested lists": replace_part("console", b"[" * 2 * MIB),
+        "nested lists that expand": replace_part("errors", gzip.compress(b"[" * (30 * MIB))),
+        "nested envelope": replace_part("capture", b'{"page":' * 100_000),
+        "long envelope": replace_part("capture", b" " * (2 * MIB)),
+        "half of a file": replace_part("network", gzip.compress(b"[%s]" % (b" " * (200 * MIB)))[:-9]),
+        "pixels": [("attachments", ("a.png", build_picture(60_000, 60_000)))],
+        "parts": [("attachments", (f"{number}", b"x")) for number in range(200)],
+        "long file": [("attachments", ("a.bin", bytes(20 * MIB)))],
+    }
+
+
+def build_maps() -> dict[str, bytes]:
+    """Source maps that are refused."""
+    return {
+        "sources": MAP + b",%s" % build_texts() + b"]}",
+        "nested lists": b'{"version":' + b"[" * (30 * MIB),
+        "long file": bytes(33 * MIB),
+        "wide mappings": '{{"version":3,"sources":["a"],"mappings":"{}\U0001f600"}}'.format("A" * 30 * MIB).encode(),
+    }
+
+
+def build_accepted_maps() -> dict[str, bytes]:
+    """Source maps that are read, in little memory."""
+    return {
+        "repeated key": MAP + b',%s],"sources":["a"]}' % build_texts(),
+        "wide text": MAP + b'],"sourcesContent":["%s%s"]}' % (b"x" * 30 * MIB, "\U0001f600".encode()),
+        "lines": MAP + b'],"sourcesContent":["%s"]}' % (b"ab\\n" * (7 * MIB)),
+    }
+
+
+def build_texts() -> bytes:
+    """Six million short texts of a list."""
+    return (b'"ab",' * (6 * MIB))[:-1]
+
+
+def build_deliveries() -> dict[str, tuple[bytes, dict[str, str]]]:
+    """Bodies of a repository's deliveries, and their headers."""
+    form = {"Content-Type": "application/x-www-form-urlencoded"}
+    return {
+        "nested lists": (b'{"repository":' + b"[" * (4 * MIB), {}),
+        "commits": (b'{"commits":[%s{}]}' % (b"{}," * (MIB)), {}),
+        "long body": (bytes(6 * MIB), {}),
+        "fields": (b"a&" * (2 * MIB), form),
+        "fields with values": (b"a=b&" * MIB + urlencode({"payload": "{}"}).encode(), form),
+    }
 
 
 def check_bombs(
@@ -132,7 +151,7 @@ def test_bombs_in_reports_are_refused(box: Box, kind: str) -> None:
         return httpx.post(f"{box.api}/reports/{reporter.key['key']}", files=files, headers=headers, timeout=120)
 
     bombs: dict[str, Callable[[], httpx.Response]] = {
-        name: lambda parts=parts: send(parts) for name, parts in REPORTS.items()
+        name: lambda parts=parts: send(parts) for name, parts in build_reports().items()
     }
     bombs["no parts"] = lambda: httpx.post(
         f"{box.api}/reports/{reporter.key['key']}", content=bytes(MIB),
@@ -143,9 +162,13 @@ def test_bombs_in_reports_are_refused(box: Box, kind: str) -> None:
     assert reporter.find_tickets() == []
 
 
-@pytest.mark.parametrize(("maps", "expected"), [(MAPS, REFUSALS), (ACCEPTED_MAPS, {201})], ids=["refused", "accepted"])
-def test_bombs_in_source_maps_use_little_memory(box: Box, maps: dict[str, bytes], expected: set[int]) -> None:
-    world = World(box)
+@pytest.mark.parametrize(
+    ("build", "expected"), [(build_maps, REFUSALS), (build_accepted_maps, {201})], ids=["refused", "accepted"]
+)
+def test_bombs_in_source_maps_use_little_memory(
+    box: Box, build: Callable[[], dict[str, bytes]], expected: set[int]
+) -> None:
+    world, maps = World(box), build()
     clients = {name: world.owner.client("tickets:write") for name in maps}
     path = f"/projects/{world.project}/source-maps"
     check_bombs(
@@ -168,6 +191,6 @@ def test_bombs_in_signed_deliveries_are_refused(box: Box) -> None:
     def send(body: bytes, headers: dict[str, str]) -> httpx.Response:
         return repository.send(body, {**build_headers(Provider.GITHUB, repository.secret, body), **headers})
 
-    check_bombs(world, {name: lambda each=each: send(*each) for name, each in DELIVERIES.items()}, REFUSALS)
+    check_bombs(world, {name: lambda each=each: send(*each) for name, each in build_deliveries().items()}, REFUSALS)
     unsigned = httpx.post(repository.url, content=json.dumps({"a": 1}), headers={"X-Forwarded-For": draw_address()})
     assert unsigned.status_code == 401

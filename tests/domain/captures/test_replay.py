@@ -3,6 +3,7 @@
 import gzip
 import itertools
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -260,26 +261,42 @@ DEEP = begin()
 DEEP[1]["data"]["node"] = "DEEP"
 
 
-@pytest.mark.parametrize(("sent", "reason"), [
-    (b"[1, 2", "error"),
-    (b"{}", "error"),
-    (b"[]", "error"),
-    (gzip.compress(json.dumps(begin()).encode())[:-20], "error"),
-    (json.dumps([mutate(), mutate()]).encode(), "error"),  # no snapshot
-    (json.dumps([{"t": 2, "d": {}}, {"t": 3}]).encode(), "error"),  # another version's form
-    (json.dumps(begin()).replace('"tagName"', '"tag"').encode(), "error"),
-    (json.dumps(DEEP).replace('"DEEP"', '{"childNodes":[' * 3_000 + "]}" * 3_000).encode(), "error"),
-    (gzip.compress(json.dumps([*begin(), *[mutate(texts=[{"id": 1, "value": ""}] * 100)] * 10_000]).encode()), "limit"),
-    (gzip.compress(b"[" + b" " * replay.MAX_INFLATED + b"]"), "limit"),
-    (b"[" + b" " * replay.MAX_SENT + b"]", "limit"),
-    (gzip.compress(b"[" + b"1," * replay.MAX_COMMAS + b"1,1]"), "limit"),
-    (gzip.compress(b"[" + b'"",' * (replay.MAX_QUOTES // 2) + b'""]'), "limit"),
-    (gzip.compress(json.dumps(begin(text(""))).replace("{", "{" + '"a":[{},{}],' * 40_000, 1).encode()), "limit"),
-    (gzip.compress(json.dumps([*begin(), mutate(removes=[[]] * replay.MAX_OBJECTS)]).encode()), "limit"),
-    (json.dumps([*begin(), *[{"type": 0, "timestamp": START, "data": 0}] * replay.MAX_EVENTS]).encode(), "limit"),
-])  # fmt: skip
-def test_unusable_replay_is_left_out_with_the_reason(sent: bytes, reason: str) -> None:
-    assert store(sent) == ([], ReplayHealth(HealthStatus.BLOCKED, HealthReason(reason)))
+def pack(data: Any) -> bytes:
+    return gzip.compress(data if isinstance(data, bytes) else json.dumps(data).encode())
+
+
+MALFORMED: dict[str, Callable[[], bytes]] = {
+    "a cut list": lambda: b"[1, 2",
+    "an object": lambda: b"{}",
+    "no events": lambda: b"[]",
+    "cut gzip": lambda: pack(begin())[:-20],
+    "no snapshot": lambda: json.dumps([mutate(), mutate()]).encode(),
+    "another version's form": lambda: json.dumps([{"t": 2, "d": {}}, {"t": 3}]).encode(),
+    "elements without a name": lambda: json.dumps(begin()).replace('"tagName"', '"tag"').encode(),
+    "a deep tree": lambda: json.dumps(DEEP).replace('"DEEP"', '{"childNodes":[' * 3_000 + "]}" * 3_000).encode(),
+}
+OVER_A_LIMIT: dict[str, Callable[[], bytes]] = {
+    "changes": lambda: pack([*begin(), *[mutate(texts=[{"id": 1, "value": ""}] * 100)] * 10_000]),
+    "bytes that expand": lambda: pack(b"[" + b" " * replay.MAX_INFLATED + b"]"),
+    "bytes": lambda: b"[" + b" " * replay.MAX_SENT + b"]",
+    "numbers": lambda: pack(b"[" + b"1," * replay.MAX_COMMAS + b"1,1]"),
+    "texts": lambda: pack(b"[" + b'"",' * (replay.MAX_QUOTES // 2) + b'""]'),
+    "a repeated key": lambda: pack(json.dumps(begin(text(""))).replace("{", "{" + '"a":[{},{}],' * 40_000, 1).encode()),
+    "objects": lambda: pack([*begin(), mutate(removes=[[]] * replay.MAX_OBJECTS)]),
+    "events": lambda: json.dumps(
+        [*begin(), *[{"type": 0, "timestamp": START, "data": 0}] * replay.MAX_EVENTS]
+    ).encode(),
+}
+
+
+@pytest.mark.parametrize("kind", MALFORMED)
+def test_malformed_replay_is_left_out(kind: str) -> None:
+    assert store(MALFORMED[kind]()) == ([], ReplayHealth(HealthStatus.BLOCKED, HealthReason.ERROR))
+
+
+@pytest.mark.parametrize("kind", OVER_A_LIMIT)
+def test_replay_over_a_limit_is_left_out(kind: str) -> None:
+    assert store(OVER_A_LIMIT[kind]()) == ([], ReplayHealth(HealthStatus.BLOCKED, HealthReason.LIMIT))
 
 
 def test_replay_that_takes_too_long_is_left_out() -> None:
