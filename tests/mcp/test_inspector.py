@@ -75,7 +75,8 @@ def call(ask: Ask, tool: str, **arguments: Any) -> tuple[int, Any]:
     return ask("tools/call", "--tool-name", tool, "--tool-args-json", json.dumps(arguments))
 
 
-def test_inspector_lists_reads_and_calls(world: World, ask: Ask) -> None:
+def test_inspector_lists_reads_calls_and_validates_errors(world: World, ask: Ask) -> None:
+    """At both generations and over both transports, in one case for each pair."""
     receipt = create_capture(world)
     status, listed = ask("tools/list")
     assert (status, [tool["name"] for tool in listed["tools"]]) == (0, list(tools.get_tool_cards(load_registry())))
@@ -97,8 +98,6 @@ def test_inspector_lists_reads_and_calls(world: World, ask: Ask) -> None:
     )
     assert (status, receipt["ticket_id"] in prompt["messages"][0]["content"]["text"]) == (0, True)
 
-
-def test_tool_error_passes_schema_validation_in_the_inspector(world: World, ask: Ask) -> None:
     status, refused = call(ask, "get_ticket", ticket_id="t-zzzzzzzz")
     assert (status, refused["structuredContent"]["code"]) == (IS_ERROR, "not_found")
     assert "list_tickets" in refused["content"][0]["text"]
