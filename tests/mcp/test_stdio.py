@@ -15,7 +15,7 @@ from mcp_types import TextContent, TextResourceContents
 
 from tests.support.long_runs import mark_long
 from tests.support.mcp_client import GENERATIONS, NEWEST, talk_over_stdio
-from tests.support.server import Box, World, ok, run_server
+from tests.support.server import Box, World, copy_initialized_file, find_free_port, ok
 from ticketbox.cli.core.operations import run_operation
 
 
@@ -118,16 +118,13 @@ def test_unresponsive_service_does_not_block_the_client(tmp_path: Path) -> None:
 
 @pytest.mark.long
 def test_tools_appear_when_the_service_starts(tmp_path: Path) -> None:
-    with run_server(tmp_path) as first:
-        token = run_operation(
-            first.db, "issue_token", {"user": "root@example.org", "label": "l", "scopes": ["read"]}
-        ).secret
-        port = int(first.url.rpartition(":")[2])
+    db, port = copy_initialized_file(tmp_path), find_free_port()
+    token = run_operation(db, "issue_token", {"user": "root@example.org", "label": "l", "scopes": ["read"]}).secret
     environment = {"TICKETBOX_URL": f"http://localhost:{port}", "SERVICE_API_TOKEN": token}
 
     async def work(client: Client) -> tuple[int, int]:
         before = len((await client.list_tools()).tools)
-        box = await asyncio.to_thread(Box, first.db, "--port", str(port))
+        box = await asyncio.to_thread(Box, db, "--port", str(port))
         try:
             after = len((await client.list_tools(cache_mode="bypass")).tools)
         finally:
