@@ -2,7 +2,6 @@
 
 import os
 import subprocess
-import threading
 import time
 from pathlib import Path
 
@@ -12,7 +11,7 @@ from tests.agents.coding_agents import ClaudeCode
 from tests.agents.mock_model import Call, MockModel, Script
 from tests.demo import Demo
 from tests.docs.pages import ROOT, blocks
-from tests.support.server import ok
+from tests.support.server import act_when_a_call_waits, ok
 from ticketbox.demo.loader import OWNER_EMAIL
 
 MINUTES = 3.0  # as the heading promises
@@ -39,10 +38,8 @@ def test_newcomer_has_an_agent_that_claims_asks_and_finishes_in_three_minutes(tm
             question = {"question": "Fix it now?", "choices": ["Yes", "Later"]}
             asked = yield Call("ask_human", {**claim, **question})
             path = f"/questions/{asked.json()['id']}/answer"
-            answering = threading.Timer(1, lambda: ok(person.post(path, json={"answer": "Yes"})))
-            answering.start()
-            answer = yield Call("wait_for_answer", claim)
-            answering.join()
+            with act_when_a_call_waits(demo, lambda: ok(person.post(path, json={"answer": "Yes"}))):
+                answer = yield Call("wait_for_answer", claim)
             assert answer.json()["answer"] == "Yes"
             done = yield Call("finish_work", {**claim, "comment": "Fixed.", "column": "Done"})
             finished.append(done.json()["id"])

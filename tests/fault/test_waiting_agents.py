@@ -12,11 +12,10 @@ import httpx
 import pytest
 
 from bench.machine import group_memory_mb
-from tests.http.events.test_waiting import count_waiting
 from tests.support.mcp_client import ACCEPT, call_tool
 from tests.support.operation_cases import WRITING
 from tests.support.seed import PatchedServer
-from tests.support.server import Box, World, copy_initialized_file, eventually, ok
+from tests.support.server import Box, World, copy_initialized_file, count_waiting, eventually, ok
 from ticketbox.operations.core.live.waiting import MAX_WAIT_SECONDS
 
 pytestmark = pytest.mark.long

@@ -15,6 +15,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
@@ -321,3 +322,25 @@ def eventually(check: Any, seconds: float = 30.0, describe: Any = None) -> Any:
             return result
         time.sleep(0.02)
     raise AssertionError(f"the condition wasn't true in time{'' if describe is None else f': {describe()}'}")
+
+
+def count_waiting(box: Box) -> int:
+    """How many calls wait on a server, by its metrics."""
+    text = httpx.get(f"{box.url}/metrics", timeout=60).text
+    (figure,) = re.findall(r"^ticketbox_waiting_calls (\d+)", text, re.MULTILINE)
+    return int(figure)
+
+
+@contextlib.contextmanager
+def act_when_a_call_waits(box: Box, act: Callable[[], object]) -> Iterator[None]:
+    """Do something in a thread as soon as a call waits, on a server on which no other call waits."""
+    eventually(lambda: count_waiting(box) == 0)  # those of earlier tests have ended
+
+    def work() -> None:
+        eventually(lambda: count_waiting(box) == 1)
+        act()
+
+    with ThreadPoolExecutor(1) as threads:
+        acting = threads.submit(work)
+        yield
+        acting.result()

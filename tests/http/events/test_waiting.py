@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import re
 import socket
 import time
 from collections.abc import Callable, Iterator
@@ -17,7 +16,7 @@ from mcp.client import Client
 from tests.support.event_stream import insert_event
 from tests.support.long_runs import mark_long
 from tests.support.mcp_client import ACCEPT, GENERATIONS, NEWEST, talk, talk_over_stdio
-from tests.support.server import Box, World, eventually, expect_error, ok, run_server, ticketbox
+from tests.support.server import Box, World, count_waiting, eventually, expect_error, ok, run_server, ticketbox
 
 SOON = 1.0  # seconds from an event to the answer, as promised
 
@@ -27,13 +26,6 @@ def pool() -> Iterator[ThreadPoolExecutor]:
     """Threads for calls that wait."""
     with ThreadPoolExecutor(16) as threads:
         yield threads
-
-
-def count_waiting(box: Box) -> int:
-    """How many calls wait on the server, by its metrics."""
-    text = httpx.get(f"{box.url}/metrics").text
-    (figure,) = re.findall(r"^ticketbox_waiting_calls (\d+)", text, re.MULTILINE)
-    return int(figure)
 
 
 @pytest.fixture
