@@ -6,19 +6,20 @@ import signal
 import socket
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
 from mcp.client import Client
 
-from tests.support.long_runs import mark_long
-from tests.support.mcp_client import NEWEST, talk_over_stdio
+from tests.support.mcp_client import GENERATIONS, talk_over_stdio
 from tests.support.server import Box, World, find_free_port, ok, run_server
 from ticketbox.cli.core.operations import run_operation
 from ticketbox.mcp.hosted import RESTART_SECONDS
 
+A_MINUTE = 60.0
 A_FEW_SECONDS = 30.0  # the relay gives up after four; the rest is for a busy machine
 
 
@@ -35,34 +36,48 @@ async def call(client: Client, name: str, **arguments: Any) -> tuple[bool, dict[
     return bool(result.is_error), result.structured_content, text
 
 
+def talk_at_both_generations(
+    environment: dict[str, str], folder: Path, work: Callable[[Client], Awaitable[None]]
+) -> list[str]:
+    """Start a local server for each generation, and talk to both at the same time; what they logged."""
+    logs = {mode: folder / f"log-{mode}" for mode in GENERATIONS}
+    with ThreadPoolExecutor(len(GENERATIONS)) as threads:
+        talking = [threads.submit(talk_over_stdio, mode, environment, log, work) for mode, log in logs.items()]
+    for mode, each in zip(GENERATIONS, talking, strict=True):
+        if error := each.exception():
+            error.add_note(f"The generation is {mode}.")
+            raise error
+    return [log.read_text() for log in logs.values()]
+
+
 @pytest.mark.long
-@pytest.mark.parametrize("mode", [mark_long("legacy"), NEWEST])
-def test_killed_service_makes_tool_errors_and_the_session_continues_after_its_restart(
-    mode: str, tmp_path: Path
-) -> None:
-    port = str(find_free_port())
-    with run_server(tmp_path, "--port", port) as first:
-        token = issue_token(first)
-        environment = {"TICKETBOX_URL": first.url, "SERVICE_API_TOKEN": token}
+def test_killed_service_makes_tool_errors_and_the_session_continues_after_its_restart(tmp_path: Path) -> None:
+    with run_server(tmp_path, "--port", str(find_free_port())) as box:
+
+        def kill() -> None:
+            box.stop(signal.SIGKILL)
+
+        killing = threading.Barrier(len(GENERATIONS), kill, A_MINUTE)
+        restarting = threading.Barrier(len(GENERATIONS), box.start, A_MINUTE)
 
         async def work(client: Client) -> None:
             await client.list_tools()
             assert not (await call(client, "whoami"))[0]
-            await asyncio.to_thread(first.stop, signal.SIGKILL)
-            for name, arguments in (("whoami", {}), ("stop_work_on_ticket", {"ticket_id": "t-zzzzzzzz"})):
-                started = time.monotonic()
-                refused, told, text = await call(client, name, **arguments)
-                assert time.monotonic() - started < A_FEW_SECONDS
+            await asyncio.to_thread(killing.wait)
+            started = time.monotonic()
+            during = await asyncio.gather(
+                call(client, "whoami"), call(client, "stop_work_on_ticket", ticket_id="t-zzzzzzzz")
+            )
+            assert time.monotonic() - started < A_FEW_SECONDS
+            for refused, told, text in during:
                 assert (refused, told["code"]) == (True, "unavailable")
                 assert "can't be reached" in text
-            second = await asyncio.to_thread(Box, first.db, "--port", port)
-            try:
-                assert not (await call(client, "whoami"))[0]
-            finally:
-                await asyncio.to_thread(second.stop)
+            await asyncio.to_thread(restarting.wait)
+            assert not (await call(client, "whoami"))[0]
 
-        talk_over_stdio(mode, environment, tmp_path / "log", work)
-    assert "Traceback" not in (tmp_path / "log").read_text()
+        environment = {"TICKETBOX_URL": box.url, "SERVICE_API_TOKEN": issue_token(box)}
+        logs = talk_at_both_generations(environment, tmp_path, work)
+    assert "Traceback" not in "".join(logs)
 
 
 def test_call_during_a_restart_waits_for_the_service(world: World, tmp_path: Path) -> None:
@@ -165,8 +180,7 @@ def test_write_whose_answer_is_lost_is_reported_and_not_repeated(world: World, t
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("mode", [mark_long("legacy"), NEWEST])
-def test_service_that_never_runs_makes_a_tool_error_within_seconds(mode: str, tmp_path: Path) -> None:
+def test_service_that_never_runs_makes_a_tool_error_within_seconds(tmp_path: Path) -> None:
     environment = {"TICKETBOX_URL": "http://127.0.0.1:9", "SERVICE_API_TOKEN": "tok_x"}
 
     async def work(client: Client) -> None:
@@ -177,10 +191,9 @@ def test_service_that_never_runs_makes_a_tool_error_within_seconds(mode: str, tm
         assert result.structured_content is not None
         assert result.structured_content["code"] == "unavailable"
 
-    talk_over_stdio(mode, environment, tmp_path / "log", work)
-    said = (tmp_path / "log").read_text()
-    assert "can't be reached" in said
-    assert "Traceback" not in said
+    for said in talk_at_both_generations(environment, tmp_path, work):
+        assert "can't be reached" in said
+        assert "Traceback" not in said
 
 
 def limit_reads(world: World, per_minute: int) -> None:
