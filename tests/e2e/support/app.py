@@ -33,7 +33,7 @@ LOOKS = {
     "phone": Looks(PHONE, "dark"),
     "desk-dark": Looks(DESK, "dark"),
 }
-# What axe says of the same elements in other colours.
+# The rules of axe that depend on colours.
 COLOUR_RULES = ("color-contrast", "link-in-text-block")
 # For what is done at each size; `assert_accessible` also checks the other scheme.
 EVERY = pytest.mark.parametrize(
