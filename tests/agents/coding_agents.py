@@ -215,6 +215,7 @@ class OpenCode(Agent):
             "OPENCODE_DISABLE_AUTOUPDATE": "1",
             "OPENCODE_DISABLE_DEFAULT_PLUGINS": "1",
             "OPENCODE_DISABLE_LSP_DOWNLOAD": "1",
+            "npm_config_offline": "true",  # otherwise it installs a package for plugins into its home folder
         }
 
 
