@@ -15,7 +15,7 @@ from tests.support import npm, pypi
 
 SCRIPTS = Path(__file__).parent / "clients"
 NODE = Path(ROOT_DIR, "bin", "node")
-SECONDS = 300
+SECONDS = 120
 
 
 class Answer(NamedTuple):
@@ -56,15 +56,17 @@ class Session:
         }
         self._first = given
 
-    def __enter__(self) -> Self:
+    def connect(self) -> Self:
+        """Wait until the client is connected and has listed the tools."""
         try:
             self.tools: list[str] = self._ask(self._first)["tools"]
         except BaseException:
-            self.__exit__()
+            self.close()
             raise
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def close(self) -> None:
+        """End the client."""
         process = self._process
         assert process.stdin is not None
         assert process.stdout is not None
@@ -107,35 +109,42 @@ class McpClient(NamedTuple):
     packages: str = ""
     bridge: str = ""
 
-    def open(self, connection: Connection, folder: Path) -> Session:
-        """Start the client in a folder; the session connects when it is entered."""
+    def install(self) -> Path:
+        """Return what its packages are installed in: the environment's Python, or `node_modules`."""
         packages: list[str] = load_packages()["clients"][self.packages or self.name]
-        environment = {"PATH": str(NODE.parent) + ":/usr/bin:/bin", "HOME": str(folder)}
-        script = str(SCRIPTS / self.script)
+        install = npm.install_once if self.script.endswith(".mjs") else pypi.install_once
         if self.bridge:
-            bridge: list[str] = load_packages()["clients"][self.bridge]
-            connection = connection._replace(
-                transport="stdio", bridge=tuple(build_bridge(self.bridge, bridge, connection))
-            )
+            install_bridge(self.bridge)
+        return install_or_skip(self.name, lambda: install(*packages))
+
+    def open(self, connection: Connection, folder: Path) -> Session:
+        """Start the client in a folder."""
+        environment = {"PATH": str(NODE.parent) + ":/usr/bin:/bin", "HOME": str(folder)}
+        program, log = self.install(), folder / "client.log"
         if self.script.endswith(".mjs"):
-            modules = install_or_skip(self.name, lambda: npm.install_once(*packages))
-            return Session(
-                [str(NODE), script, *self.arguments], connection, {**environment, "NODE_MODULES": str(modules)},
-                folder / "client.log",
-            )  # fmt: skip
-        python = install_or_skip(self.name, lambda: pypi.install_once(*packages))
-        return Session([str(python), script, *self.arguments], connection, environment, folder / "client.log")
+            environment["NODE_MODULES"] = str(program)
+            program = NODE
+        if self.bridge:
+            bridge = tuple(build_bridge(self.bridge, connection))
+            connection = connection._replace(transport="stdio", bridge=bridge)
+        return Session([str(program), str(SCRIPTS / self.script), *self.arguments], connection, environment, log)
 
 
-def build_bridge(name: str, packages: list[str], connection: Connection) -> list[str]:
+def install_bridge(name: str) -> Path:
+    """Return what a bridge's packages are installed in."""
+    packages: list[str] = load_packages()["clients"][name]
+    install = pypi.install_once if name == "mcp-proxy" else npm.install_once
+    return install_or_skip(name, lambda: install(*packages))
+
+
+def build_bridge(name: str, connection: Connection) -> list[str]:
     """Return the command of a local server that forwards to the endpoint."""
     if name == "mcp-proxy":
-        python = install_or_skip(name, lambda: pypi.install_once(*packages))
+        program = install_bridge(name).with_name("mcp-proxy")
         headers = [part for pair in connection.headers.items() for part in ("--headers", *pair)]
-        return [str(python.with_name("mcp-proxy")), "--transport", "streamablehttp", *headers, connection.endpoint]
-    modules = install_or_skip(name, lambda: npm.install_once(*packages))
+        return [str(program), "--transport", "streamablehttp", *headers, connection.endpoint]
+    script = install_bridge(name) / "mcp-remote" / "dist" / "proxy.js"
     headers = [part for key, value in connection.headers.items() for part in ("--header", f"{key}:{value}")]
-    script = modules / "mcp-remote" / "dist" / "proxy.js"
     return [str(NODE), str(script), connection.endpoint, *headers, "--transport", "http-only", "--allow-http"]
 
 

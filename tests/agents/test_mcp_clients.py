@@ -1,100 +1,136 @@
-"""MCP clients that other people wrote, in the versions that are in use."""
+"""MCP clients that other people wrote, in the versions that are in use.
 
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+A client takes seconds to start, so all run beside each other against one server, each with a separate company. What
+fails is reported with the client's name.
+"""
+
+import contextlib
+from collections.abc import Iterator, Sequence
 from io import BytesIO
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 from PIL import Image
 
 from tests.agents.coding_agents import Connection
-from tests.agents.mcp_clients import BRIDGES, CLIENTS, Answer, McpClient
+from tests.agents.mcp_clients import BRIDGES, CLIENTS, Answer, McpClient, Session
+from tests.agents.side_by_side import do_with_each
 from tests.support.mcp_client import ALL, create_capture
 from tests.support.server import Box, World, find_free_port, ok, run_server
 
 pytestmark = pytest.mark.long
 
-CASES = [
-    *(
-        pytest.param(client, transport, id=f"{client.name}-{transport}")
-        for client in CLIENTS
-        for transport in ("http", "stdio")
-    ),
-    *(pytest.param(client, "stdio", id=client.name) for client in BRIDGES),
-]
+BUSY = 3  # clients that compute at the same time
 
 
-@pytest.fixture(scope="module")
-def restarting(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Box]:
-    """A server that these tests restart."""
-    with run_server(tmp_path_factory.mktemp("restarting"), "--port", str(find_free_port())) as running:
-        yield running
+class ConnectedClient(NamedTuple):
+    """A client and its session, with the token of a company that has one ticket."""
+
+    name: str
+    session: Session
+    world: World
+    token: str
+    ticket: str
 
 
-def picture_size(answer: Answer) -> tuple[int, int]:
+@contextlib.contextmanager
+def connect_each(
+    clients: Sequence[McpClient], transport: str, box: Box, folder: Path
+) -> Iterator[list[ConnectedClient]]:
+    """Connect clients to a server."""
+    connected: list[ConnectedClient] = []
+
+    def connect(client: McpClient) -> None:
+        world = World(box)
+        token = world.owner.token(*ALL, label=client.name)
+        ticket = create_capture(world)["ticket_id"]
+        own = folder / client.name
+        own.mkdir()
+        session = client.open(Connection(transport, box.url, token), own).connect()
+        connected.append(ConnectedClient(client.name, session, world, token, ticket))
+
+    try:
+        do_with_each(clients, connect, BUSY)
+        yield connected
+    finally:
+        do_with_each(connected, lambda each: each.session.close(), len(clients))
+
+
+def test_clients_work_survive_a_restart_and_wait_as_long_as_a_call_does(tmp_path: Path) -> None:
+    """Over HTTP, directly and through bridges."""
+    clients = [*CLIENTS, *BRIDGES]
+    with (
+        run_server(tmp_path, "--port", str(find_free_port())) as box,
+        connect_each(clients, "http", box, tmp_path) as connected,
+    ):
+        do_with_each(connected, read_a_ticket, BUSY)
+        do_with_each(connected, write_over_the_budget, len(clients))
+        box.stop()
+        box.start()
+        do_with_each(connected, write_and_read, BUSY)
+        do_with_each(connected, wait_in_vain, len(clients))
+
+
+def test_clients_of_the_local_server_work_and_survive_a_restart(tmp_path: Path) -> None:
+    with (
+        run_server(tmp_path, "--port", str(find_free_port())) as box,
+        connect_each(CLIENTS, "stdio", box, tmp_path) as connected,
+    ):
+        do_with_each(connected, read_a_ticket, BUSY)
+        box.stop()
+        box.start()
+        do_with_each(connected, write_and_read, BUSY)
+
+
+def read_a_ticket(client: ConnectedClient) -> None:
+    """The caller gets the texts, the pictures and the refusal."""
+    session = client.session
+    assert {"list_tickets", "get_ticket", "get_screenshot", "add_comment"} <= {*session.tools}
+    listed = session.call("list_tickets", project_id=client.world.project)
+    assert [each["id"] for each in listed.json()["items"]] == [client.ticket]
+    read = session.call("get_ticket", ticket_id=client.ticket)
+    assert read.json()["capture"]["errors"]["items"][0]["message"] == "cart is null"
+    assert measure_picture(read) == (1568, 784)
+    shot = session.call("get_screenshot", ticket_id=client.ticket, max_side=500)
+    assert (shot.json()["width"], measure_picture(shot)) == (500, (500, 250))
+    lost = session.call("get_ticket", ticket_id="t-zzzzzzzz")
+    assert "not_found" in lost.text
+    assert "list_tickets or search_tickets" in lost.text
+
+
+def measure_picture(answer: Answer) -> tuple[int, int]:
     """The width and height of the only picture of an answer."""
     (data,) = answer.pictures
     with Image.open(BytesIO(data)) as picture:
         return picture.size
 
 
-@pytest.mark.parametrize(("client", "transport"), CASES)
-def test_client_lists_reads_writes_and_survives_a_restart(
-    restarting: Box, client: McpClient, transport: str, tmp_path: Path
-) -> None:
-    world = World(restarting)
-    ticket = create_capture(world)["ticket_id"]
-    connection = Connection(transport, restarting.url, world.owner.token(*ALL, label=client.name))
-    with client.open(connection, tmp_path) as session:
-        assert {"list_tickets", "get_ticket", "get_screenshot", "add_comment"} <= {*session.tools}
-        listed = session.call("list_tickets", project_id=world.project)
-        assert [each["id"] for each in listed.json()["items"]] == [ticket]
-        read = session.call("get_ticket", ticket_id=ticket)
-        assert read.json()["capture"]["errors"]["items"][0]["message"] == "cart is null"
-        assert picture_size(read) == (1568, 784)
-        shot = session.call("get_screenshot", ticket_id=ticket, max_side=500)
-        assert (shot.json()["width"], picture_size(shot)) == (500, (500, 250))
-        lost = session.call("get_ticket", ticket_id="t-zzzzzzzz")
-        assert "not_found" in lost.text
-        assert "list_tickets or search_tickets" in lost.text
-        restarting.stop()
-        restarting.start()
-        assert session.call("add_comment", ticket_id=ticket, body="After").json()["body"] == "After"
-        assert session.call("get_ticket", ticket_id=ticket).json()["id"] == ticket
-    (comment,) = ok(world.api.get(f"/tickets/{ticket}/comments"))["items"]
+def write_over_the_budget(client: ConnectedClient) -> None:
+    """A 429 ends the sessions of some clients, so the server waits for up to five seconds instead."""
+    world = client.world
+    ticket = world.ticket("Busy")["id"]
+    limits = {"reads_per_minute": None, "writes_per_minute": 20}  # one each three seconds
+    ok(world.owner.web.patch(f"/companies/{world.company}", json={"limits": limits}))
+    spender = world.box.client(client.token)
+    while spender.post(f"/tickets/{ticket}/comments", json={"body": "Again"}).status_code == 201:
+        pass
+    late = client.session.call("add_comment", ticket_id=ticket, body="Late")
+    assert late.json()["body"] == "Late"
+    assert client.session.call("get_ticket", ticket_id=ticket).json()["title"] == "Busy"
+
+
+def write_and_read(client: ConnectedClient) -> None:
+    """The session works, and its writes have the token's name."""
+    session, ticket = client.session, client.ticket
+    assert session.call("add_comment", ticket_id=ticket, body="After").json()["body"] == "After"
+    assert session.call("get_ticket", ticket_id=ticket).json()["id"] == ticket
+    (comment,) = ok(client.world.api.get(f"/tickets/{ticket}/comments"))["items"]
     assert (comment["by"]["via"], comment["by"]["token_label"]) == ("mcp", client.name)
 
 
-def test_clients_wait_as_long_as_a_call_does_by_default(world: World, tmp_path: Path) -> None:
-    """All at the same time, because each waits for 45 seconds: no client gives up before the server answers."""
-
-    clients = [*CLIENTS, *BRIDGES]
-
-    def wait(client: McpClient) -> str:
-        folder = tmp_path / client.name
-        folder.mkdir()
-        with client.open(Connection("http", world.box.url, world.owner.token(*ALL)), folder) as session:
-            return session.call("claim_next_ticket", project_id=world.project).text
-
-    with ThreadPoolExecutor(len(clients)) as threads:
-        answers = dict(zip([client.name for client in clients], threads.map(wait, clients), strict=True))
+def wait_in_vain(client: ConnectedClient) -> None:
+    """No client gives up in the 45 seconds before the server answers that there is no ticket."""
+    nothing = client.session.call("claim_next_ticket", project_id=client.world.new_project("Empty"))
     # Pydantic AI hands on the structured part, which is an object
-    assert answers == {**dict.fromkeys(answers, "null"), "pydantic-ai": "{}"}
-
-
-@pytest.mark.parametrize("name", ["mcp-1-9", "mcp-1-30", "langchain-mcp-adapters"])
-def test_short_shortage_of_the_budget_ends_no_session(world: World, name: str, tmp_path: Path) -> None:
-    """A 429 ends the sessions of these clients over HTTP, so the server waits for up to five seconds instead."""
-    (client,) = [each for each in CLIENTS if each.name == name]
-    ticket = world.ticket("Cart")["id"]
-    limits = {"reads_per_minute": None, "writes_per_minute": 20}  # one each three seconds
-    ok(world.owner.web.patch(f"/companies/{world.company}", json={"limits": limits}))
-    token = world.owner.token(*ALL)
-    with client.open(Connection("http", world.box.url, token), tmp_path) as session:
-        spender = world.box.client(token)
-        while spender.post(f"/tickets/{ticket}/comments", json={"body": "Again"}).status_code == 201:
-            pass
-        late = session.call("add_comment", ticket_id=ticket, body="Late")
-        assert late.json()["body"] == "Late"
-        assert session.call("get_ticket", ticket_id=ticket).json()["title"] == "Cart"
+    assert nothing.text == ("{}" if client.name == "pydantic-ai" else "null")
