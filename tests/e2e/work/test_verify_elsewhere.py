@@ -163,6 +163,7 @@ WRONG_REQUEST, RIGHT_REQUEST = ({"/orders": write_orders(write_order(quantity))}
             },
         ),
     ],
+    ids=["load", "click", "late", "sent", "sent without body"],
 )
 def test_only_a_page_that_was_reached_is_without_the_bug(
     verify: Verify, name: str, rounds: dict[str, tuple[Pages, str]]
