@@ -21,7 +21,8 @@ async def connect(given: Json) -> AsyncIterator[Client]:
     else:
         command, *arguments = given["command"]
         transport = StdioTransport(command, arguments, env=given["environment"])
-    async with MCPToolset(transport) as toolset:
+    # on a busy machine, the local server starts in more than the five seconds that a toolset waits by default
+    async with MCPToolset(transport, init_timeout=60) as toolset:
 
         async def call(tool: str, arguments: dict[str, Any]) -> Json:
             try:
