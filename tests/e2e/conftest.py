@@ -10,7 +10,6 @@ from playwright.async_api import Page, expect
 
 from bench.reproduce.apps import NpmMissingError, build_apps, list_apps
 from tests.demo import Demo, copy_demo
-from tests.e2e.sites.deep_recording_site import DeepRecordingSite
 from tests.e2e.sites.faulty_site import FaultySite
 from tests.e2e.sites.varied_site import VariedSite
 from tests.e2e.support.browser import Chromium, find_chromium, find_shell
@@ -68,10 +67,8 @@ def launch_extension(
         yield lambda *granted: running.enter_context(_start_extension(executable, tmp_path_factory, *granted))
 
 
-def _start_extension(
-    executable: str, factory: pytest.TempPathFactory, *granted: str, edition: str = "chromium"
-) -> ExtensionBrowser:
-    archive = (EXTENSION / f"{edition}.zip").read_bytes()
+def _start_extension(executable: str, factory: pytest.TempPathFactory, *granted: str) -> ExtensionBrowser:
+    archive = (EXTENSION / "chromium.zip").read_bytes()
     return ExtensionBrowser(executable, archive, factory.mktemp("extension"), list(granted))
 
 
@@ -106,13 +103,9 @@ def recording_browser(
 ) -> Iterator[ExtensionBrowser]:
     """A browser whose extension is connected with a token and records all sites."""
     with _start_extension(executable, tmp_path_factory) as browser:
-        browser.run(_connect_and_record(browser, reporter))
+        browser.run(browser.connect_with_token(reporter.box.url, reporter.owner.token("tickets:write")))
+        browser.run(browser.record_all_sites())
         yield browser
-
-
-async def _connect_and_record(browser: ExtensionBrowser, reporter: World) -> None:
-    await browser.connect_with_token(reporter.box.url, reporter.owner.token("tickets:write"))
-    await browser.record_all_sites()
 
 
 @pytest.fixture(scope="session")
@@ -161,23 +154,6 @@ def desk(box: Box) -> World:
 def desk_secret(desk: World) -> str:
     """A token for that company."""
     return desk.owner.token("tickets:write", "tickets:assign")
-
-
-@pytest.fixture(scope="session")
-def deep_site() -> Iterator[DeepRecordingSite]:
-    """A site with activity that only the debugger sees."""
-    with DeepRecordingSite() as running:
-        yield running
-
-
-@pytest.fixture(scope="session")
-def deep_edition(
-    executable: str, reporter: World, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[ExtensionBrowser]:
-    """A browser with the deep edition, connected with a token and recording all sites."""
-    with _start_extension(executable, tmp_path_factory, edition="chromium-deep") as browser:
-        browser.run(_connect_and_record(browser, reporter))
-        yield browser
 
 
 @pytest.fixture(scope="session")

@@ -25,11 +25,9 @@ def test_every_permission_is_documented_and_no_other_is_requested(archive: zipfi
     manifest = json.loads(archive.read("manifest.json"))
     section = DOCS.read_text().partition("\n## Permissions\n")[2].partition("\n## ")[0]
     explained = set(re.findall(r"^\| `(\w+)` \|", section, re.MULTILINE))
-    assert "debugger" in explained
-    deep = str(archive.filename).endswith("-deep.zip")
     optional = ["webRequest"] if str(archive.filename).endswith("firefox.zip") else []
     assert manifest.get("optional_permissions", []) == optional
-    assert {*manifest["permissions"], *optional} == (explained if deep else explained - {"debugger"})
+    assert {*manifest["permissions"], *optional} == explained
     sockets = [] if optional else ["ws://*/*", "wss://*/*"]  # Firefox's pattern of all sites includes them
     assert manifest["optional_host_permissions"] == ["*://*/*", *sockets]
     assert not {"host_permissions", "content_scripts", "externally_connectable", "web_accessible_resources"} & set(

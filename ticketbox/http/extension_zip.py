@@ -8,7 +8,7 @@ from io import BytesIO
 import msgspec
 
 EXTENSION = resources.files("ticketbox") / "web_dist" / "extension"
-EDITIONS = ("chromium", "chromium-deep", "firefox")
+EDITIONS = ("chromium", "firefox")
 
 
 @functools.lru_cache(maxsize=len(EDITIONS))

@@ -7,7 +7,7 @@ import { RECORDER_SOURCE } from '../src/recorder/channel.ts';
 import { keepStylePolicy } from './rrweb-styles.ts';
 
 const OUT = '../ticketbox/web_dist/extension';
-const EDITIONS: Edition[] = ['chromium', 'chromium-deep', 'firefox'];
+const EDITIONS: Edition[] = ['chromium', 'firefox'];
 /** Scripts that run in pages, where modules can't be imported: each is bundled into one classic script. */
 const PAGE_SCRIPTS = {
   recorder: 'src/recorder/main.ts',

@@ -210,7 +210,7 @@ def test_command_line_signs_in_and_uploads_source_maps(
 
 
 def test_packages_for_other_programs_have_the_address(world: World) -> None:
-    for edition in ("chromium", "chromium-deep", "firefox"):
+    for edition in ("chromium", "firefox"):
         archive = world.owner.web.get(f"{world.box.url}/extension/{edition}.zip")
         with zipfile.ZipFile(BytesIO(archive.content)) as zipped:
             assert json.loads(zipped.read("server.json")) == {"address": world.box.url}

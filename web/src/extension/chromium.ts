@@ -1,9 +1,5 @@
-/** Interfaces that only Chromium has. Reading them in this way keeps Mozilla's linter from reporting them as missing. */
-const { debugger: debuggerInterface, dom } = chrome as Partial<typeof chrome>;
-
-/** Chromium's debugger. Exists only in the deep edition: check `isDeepEdition` before you use it. */
-export const chromiumDebugger = debuggerInterface!;
-export const isDeepEdition = (): boolean => debuggerInterface !== undefined;
+/** An interface that only Chromium has. Reading it in this way keeps Mozilla's linter from reporting it as missing. */
+const { dom } = chrome as Partial<typeof chrome>;
 
 /** The shadow root of an element, even a closed one; null in Firefox. */
 export function openShadowRoot(element: HTMLElement): ShadowRoot | null {

@@ -1,13 +1,12 @@
 /** The manifest of each edition. docs/use/extension.md explains every permission. */
-export type Edition = 'chromium' | 'chromium-deep' | 'firefox';
+export type Edition = 'chromium' | 'firefox';
 
 const ICONS = { 16: 'icon-16.png', 32: 'icon-32.png', 48: 'icon-48.png', 128: 'icon-128.png' };
 
 export function createManifest(edition: Edition, version: string): object {
-  const isDeep = edition === 'chromium-deep';
   return {
     manifest_version: 3,
-    name: isDeep ? 'ticketbox, deep edition' : 'ticketbox',
+    name: 'ticketbox',
     version,
     description:
       'Report a bug in one click: create a ticket with a screenshot, console, network requests and errors.',
@@ -22,7 +21,6 @@ export function createManifest(edition: Edition, version: string): object {
     },
     permissions: [
       ...['activeTab', 'alarms', 'contextMenus', 'scripting', 'storage', 'unlimitedStorage'],
-      ...(isDeep ? ['debugger'] : []),
       // Chromium sends no events for it if it is granted later, until the extension is loaded again
       ...(edition === 'firefox' ? [] : ['webRequest']),
     ],

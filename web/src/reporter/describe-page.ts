@@ -19,14 +19,12 @@ const NO_PICTURE = { status: 'blocked', reason: 'error', captured: 0, dropped: 0
 export function describePage(report: FrameReport): RecordedPage {
   const frames = [{ id: 0, report }];
   const redactor = new Redactor();
-  const streams = joinHistory(NO_HISTORY, mergeStreams(frames, null, 0));
+  const streams = joinHistory(NO_HISTORY, mergeStreams(frames));
   redactor.redactStreams(streams);
   const health = describeHealth({
     result: { frames },
     streams,
     history: NO_HISTORY,
-    deepRecord: null,
-    isDeepComplete: false,
     observation: null,
   });
   const { page, environment } = report;

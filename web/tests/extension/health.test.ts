@@ -15,8 +15,6 @@ function describe(sources: Partial<Parameters<typeof describeHealth>[0]>) {
     result: { frames: [readFrame(0, RECORDED)] },
     streams: EMPTY,
     history: NO_HISTORY,
-    deepRecord: null,
-    isDeepComplete: false,
     observation: null,
     ...sources,
   });
@@ -50,19 +48,6 @@ test('entries are counted', () => {
   const streams = { ...EMPTY, console: [line(1), line(2)] };
   const health = describe({ result: { frames: [readFrame(0, FULL)] }, streams });
   expect(health.console).toMatchObject({ captured: 2, dropped: 3 });
-});
-
-test('requests are complete if the debugger recorded all of them', () => {
-  const result = { frames: [readFrame(0, LATE)] };
-  const health = describe({ result, deepRecord: frameRecord(), isDeepComplete: true });
-  expect(health.network).toMatchObject({ status: 'ok', reason: null });
-  expect(health.errors).toMatchObject({ status: 'partial', reason: 'late_start' });
-});
-
-test('requests that the debugger dropped make them incomplete', () => {
-  const deepRecord = frameRecord({ dropped: { console: 0, network: 2, errors: 0, actions: 0 } });
-  const health = describe({ deepRecord, isDeepComplete: true });
-  expect(health.network).toMatchObject({ status: 'partial', reason: 'limit', dropped: 2 });
 });
 
 test('a capture without an earlier document of the tab is incomplete', () => {

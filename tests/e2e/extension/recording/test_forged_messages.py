@@ -1,4 +1,4 @@
-"""A compromised page speaks for its content script: the background of the deep edition obeys none of it.
+"""A compromised page speaks for its content script: the extension's background obeys none of it.
 
 What a renderer can do is done here through the debugging protocol, in the world of the extension's own content scripts:
 send every kind of message that the extension's files name, and every message that its pages were seen sending, with the
@@ -16,8 +16,7 @@ from typing import Any
 import pytest
 from playwright.async_api import CDPSession, Frame, Page
 
-from tests.e2e.extension.recording.test_deep_recording import expect_attached
-from tests.e2e.sites.deep_recording_site import DeepRecordingSite
+from tests.e2e.sites.varied_site import VariedSite
 from tests.e2e.support.app import expect_value
 from tests.e2e.support.extension_browser import ExtensionBrowser
 from tests.e2e.support.reported_ticket import report_page
@@ -40,7 +39,7 @@ SEND = """function (messages) {
 }"""
 CONNECT = """function (messages) {
   const heard = [];
-  for (const name of ["", "popup", "options", "editor", "deep", "keep-alive"]) {
+  for (const name of ["", "popup", "options", "editor", "keep-alive"]) {
     try {
       const port = chrome.runtime.connect({ name });
       port.onMessage.addListener((message) => heard.push(message));
@@ -139,52 +138,49 @@ async def ask_extension(browser: ExtensionBrowser, script: str, argument: Any = 
 
 
 async def watch_popup(browser: ExtensionBrowser, page: Page) -> list[Any]:
-    """Start and stop deep recording, and return the messages of the popup."""
+    """Capture the full page, and return the messages of the popup."""
     popup = await browser.open_popup(page)
     await popup.evaluate(LISTEN)
-    await popup.get_by_role("button", name="Start deep recording").click()
-    await popup.get_by_role("button", name="Stop deep recording").click()
-    await popup.get_by_role("button", name="Start deep recording").wait_for()
+    await popup.get_by_role("button", name="Capture full page").click()
+    await popup.get_by_alt_text("The full page").wait_for()
     sent = await popup.evaluate("() => sent")
     await popup.close()
     return sent
 
 
-async def open_victim(browser: ExtensionBrowser, site: DeepRecordingSite) -> Page:
+async def open_victim(browser: ExtensionBrowser, site: VariedSite) -> Page:
     """A page whose address, title and console are nobody else's business."""
     page = await browser.context.new_page()
-    await page.goto(f"{site.url}/other?{PRIVATE}")
+    await page.goto(f"{site.url}/plain?{PRIVATE}")
     await page.evaluate(f"console.log('{PRIVATE}'); document.title = '{PRIVATE}'")
     return page
 
 
 @pytest.mark.parametrize("attacker", ["in another tab", "in a later page of the tab"])
 def test_attack_with_forged_messages_starts_nothing_and_learns_nothing(
-    deep_edition: ExtensionBrowser, reporter: World, deep_site: DeepRecordingSite, attacker: str
+    recording_browser: ExtensionBrowser, reporter: World, varied_site: VariedSite, attacker: str
 ) -> None:
-    browser, foreign = deep_edition, deep_site.url.replace("127.0.0.1", "127.0.0.2")
-    kinds = list_kinds((EXTENSION / "chromium-deep.zip").read_bytes())
+    browser, foreign = recording_browser, varied_site.url.replace("127.0.0.1", "127.0.0.2")
+    kinds = list_kinds((EXTENSION / "chromium.zip").read_bytes())
     tickets = {"project_id": reporter.project, "limit": 100}
     before = ok(reporter.api.get("/tickets", params=tickets))["items"]
 
     async def attack() -> tuple[list[Any], Any, Any, list[Any]]:
-        victim = await open_victim(browser, deep_site)
+        victim = await open_victim(browser, varied_site)
         seen = await watch_popup(browser, victim)
-        await expect_attached(browser, 0)
         target = await ask_extension(browser, FIND_TAB, victim.url)
         if attacker == "in another tab":
             page = await browser.context.new_page()
         else:
-            page, victim = victim, await open_victim(browser, deep_site)
+            page, victim = victim, await open_victim(browser, varied_site)
             target = await ask_extension(browser, FIND_TAB, victim.url)
-        await page.goto(f"{foreign}/other")
+        await page.goto(f"{foreign}/plain")
         world = await ContentWorld.find(browser, page)
         state = await ask_extension(browser, SNAPSHOT)
         messages = forge(kinds, seen, target, victim.url)
         answers = [await world.call(SEND, messages[first : first + 50]) for first in range(0, len(messages), 50)]
         answers += [await world.call(CONNECT, messages), await world.call(READ_STORES)]
         answers.append(await page.evaluate("(id) => String(globalThis.chrome?.runtime?.sendMessage)", browser.id))
-        await expect_attached(browser, 0)
         after = await ask_extension(browser, SNAPSHOT)
         await victim.close()
         await page.close()
@@ -220,17 +216,17 @@ async def list_tabs_with_forged_records(browser: ExtensionBrowser) -> list[str]:
 
 
 def test_attack_with_forged_messages_adds_nothing_to_reports_of_others(
-    deep_edition: ExtensionBrowser, reporter: World, deep_site: DeepRecordingSite
+    recording_browser: ExtensionBrowser, reporter: World, varied_site: VariedSite
 ) -> None:
     """The attacker claims to be the reported tab: what it says is kept for its own."""
-    browser, foreign = deep_edition, deep_site.url.replace("127.0.0.1", "127.0.0.2")
-    kinds = list_kinds((EXTENSION / "chromium-deep.zip").read_bytes())
+    browser, foreign = recording_browser, varied_site.url.replace("127.0.0.1", "127.0.0.2")
+    kinds = list_kinds((EXTENSION / "chromium.zip").read_bytes())
 
     async def visit(victim: Page) -> None:
-        await victim.goto(f"{deep_site.url}/other?{PRIVATE}")
+        await victim.goto(f"{varied_site.url}/plain?{PRIVATE}")
         await victim.evaluate(f"console.log('{PRIVATE}')")
         page = await browser.context.new_page()
-        await page.goto(f"{foreign}/other")
+        await page.goto(f"{foreign}/plain")
         world = await ContentWorld.find(browser, page)
         target, own = [await ask_extension(browser, FIND_TAB, each.url) for each in (victim, page)]
         record = build_forged_record(target, victim.url)
@@ -244,16 +240,16 @@ def test_attack_with_forged_messages_adds_nothing_to_reports_of_others(
 
 
 def test_attack_by_embedding_pages_of_the_extension_shows_none(
-    deep_edition: ExtensionBrowser, deep_site: DeepRecordingSite
+    recording_browser: ExtensionBrowser, varied_site: VariedSite
 ) -> None:
     """Nothing of the extension can be framed, opened or loaded by a page."""
-    with zipfile.ZipFile(BytesIO((EXTENSION / "chromium-deep.zip").read_bytes())) as zipped:
+    with zipfile.ZipFile(BytesIO((EXTENSION / "chromium.zip").read_bytes())) as zipped:
         names = zipped.namelist()
 
     async def attack() -> tuple[list[str], list[str]]:
-        page = await deep_edition.context.new_page()
-        await page.goto(f"{deep_site.url}/other")
-        base = f"chrome-extension://{deep_edition.id}"
+        page = await recording_browser.context.new_page()
+        await page.goto(f"{varied_site.url}/plain")
+        base = f"chrome-extension://{recording_browser.id}"
         load = "(url) => fetch(url).then(() => url, () => null)"
         loaded = [await page.evaluate(load, f"{base}/{name}") for name in names]
         for name in names:
@@ -267,4 +263,4 @@ def test_attack_by_embedding_pages_of_the_extension_shows_none(
         await page.close()
         return [each for each in loaded if each], framed
 
-    assert deep_edition.run(attack()) == ([], [])
+    assert recording_browser.run(attack()) == ([], [])

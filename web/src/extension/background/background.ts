@@ -1,12 +1,6 @@
 /** The extension's background: handles the browser's events and the messages of the extension's pages. */
 import { loadProjects } from '../connection/api';
 import { finishSignIn } from '../connection/sign-in';
-import {
-  listenToDebugger,
-  readDeepRecord,
-  stopDeepRecording,
-  switchDeepRecording,
-} from '../deep-recording/deep-recording';
 import { cancelFullPage, captureDraftPage, readFullPageProgress } from '../full-page/background-capture';
 import { sendDue, sendNow } from '../outbox/outbox';
 import { listenToRequests } from '../observed-requests/request-listeners';
@@ -14,7 +8,7 @@ import { eraseRequests, readRequests, updateObservedSites } from '../observed-re
 import { recordOpenTabs, registerRecorder } from '../recording/content-scripts';
 import { isOptionsQuestion, readPageOptions, type OptionsQuestion } from '../recording/page-options';
 import { resolveStacks } from '../source-maps/resolve-stacks';
-import { appState, drafts, outbox } from '../storage';
+import { appState, drafts } from '../storage';
 import { openStartPage, returnToPage } from './own-pages';
 import { announceRecording } from './announce-recording';
 import {
@@ -46,7 +40,6 @@ chrome.runtime.onStartup.addListener(async () => {
 });
 // at each start, whatever caused it: browsers may drop alarms at a restart, so the outbox must set its alarm again
 void sendDue();
-void listenToDebugger();
 listenToRequests();
 chrome.alarms.onAlarm.addListener(() => void sendDue());
 addEventListener('online', () => void sendDue());
@@ -101,8 +94,6 @@ chrome.runtime.onMessage.addListener((message: Message | HandOver | OptionsQuest
 async function handle(message: Message): Promise<Answers[keyof Answers]> {
   switch (message.kind) {
     case 'send-capture': {
-      const tab = (await outbox.get(message.id))?.tab;
-      if (tab !== undefined) await stopDeepRecording(tab);
       const result = await sendNow(message.id);
       if ('url' in result && !listeners.size) await chrome.tabs.create({ url: result.url });
       return result;
@@ -113,11 +104,6 @@ async function handle(message: Message): Promise<Answers[keyof Answers]> {
     case 'load-projects':
       await updateProjects();
       return null;
-    case 'switch-deep-recording':
-      await switchDeepRecording(message.tab, message.on);
-      return null;
-    case 'read-deep-record':
-      return readDeepRecord(message.tab);
     case 'read-tab-history':
       return readTabHistory(message.tab, message.url);
     case 'read-requests':

@@ -1,5 +1,4 @@
 /** The messages from the extension's pages to its background, which keeps running when a page closes. */
-import type { FrameRecord } from '../../recorder/capture-types';
 import type { FullPageProgress } from '../full-page/capture-news';
 import type { Observation } from '../observed-requests/requests-store';
 import type { SendResult } from '../outbox/outbox';
@@ -11,8 +10,6 @@ export type Message =
   | { kind: 'send-all' }
   | { kind: 'update-recorded-sites' }
   | { kind: 'load-projects' }
-  | { kind: 'switch-deep-recording'; tab: number; on: boolean }
-  | { kind: 'read-deep-record'; tab: number }
   | { kind: 'read-tab-history'; tab: number; url: string }
   | { kind: 'read-requests'; tab: number; url: string }
   | { kind: 'resolve-stacks'; draft: string }
@@ -23,8 +20,6 @@ export type Message =
 /** The answers, by the kind of message; the other kinds have none. */
 export interface Answers {
   'send-capture': SendResult;
-  'switch-deep-recording': { problem: string } | null;
-  'read-deep-record': FrameRecord | null;
   'read-tab-history': TabHistory;
   'read-requests': Observation | null;
   'resolve-stacks': ResolvedStacks | null;

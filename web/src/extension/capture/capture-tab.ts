@@ -1,4 +1,4 @@
-import type { FrameRecord, FrameReport, Streams } from '../../recorder/capture-types';
+import type { FrameReport, Streams } from '../../recorder/capture-types';
 import {
   addDeclaredValues,
   DEFAULT_NAMES,
@@ -38,31 +38,22 @@ export interface StartedCapture {
 interface Sources {
   result: FramesResult;
   history: TabHistory;
-  /** The record of the browser's debugger, if it is attached. */
-  deepRecord: FrameRecord | null;
   observation: Observation | null;
   /** What the page declares; null if it can't be read. */
   declared: unknown;
   replay: RecordedReplay | null;
 }
 
-/**
- * Start to capture a tab: its screenshot, what each frame recorded, and how complete that is. `deepReading`: the record of
- * the browser's debugger, null if it isn't attached. Secrets are redacted.
- */
-export async function startCapture(
-  tab: chrome.tabs.Tab,
-  deepReading: Promise<FrameRecord | null>,
-): Promise<StartedCapture> {
-  const [screenshot, result, history, deepRecord] = await Promise.all([
+/** Start to capture a tab: its screenshot, what each frame recorded, and how complete that is. Secrets are redacted. */
+export async function startCapture(tab: chrome.tabs.Tab): Promise<StartedCapture> {
+  const [screenshot, result, history] = await Promise.all([
     captureScreenshot(tab), // requested first: the page must not have changed
     readFrames(tab, PREVIEW_ENTRIES),
     readHistory(tab),
-    deepReading,
   ]);
   const own = { id: crypto.randomUUID(), tab: tab.id!, screenshot };
   const missing = { observation: null, declared: null, replay: null };
-  const preview = compose(tab, { result, history, deepRecord: structuredClone(deepRecord), ...missing });
+  const preview = compose(tab, { result, history, ...missing });
   const complete = async () => {
     // a page that can't be read, or hangs, isn't asked again
     const isReadable = 'frames' in result;
@@ -74,26 +65,23 @@ export async function startCapture(
       isReadable ? readDeclared(tab) : null,
     ]);
     // last, so that it has the requests that the page has
-    const observation = deepRecord ? null : await readObservation(tab);
-    return { ...own, ...compose(tab, { result: whole, history, deepRecord, observation, declared, replay }) };
+    const observation = await readObservation(tab);
+    return { ...own, ...compose(tab, { result: whole, history, observation, declared, replay }) };
   };
   return { preview: { ...own, ...preview }, complete };
 }
 
 function compose(
   tab: chrome.tabs.Tab,
-  { result, history, deepRecord, observation, declared, replay }: Sources,
+  { result, history, observation, declared, replay }: Sources,
 ): Pick<Draft, 'envelope' | 'streams' | 'earlierPages' | 'replay'> {
   const frames = 'frames' in result ? result.frames : [];
   for (const { report } of frames)
     if (report?.record) removeKeptEntries(report.record, history.keptUntil[report.document]);
   const topReport = findTop(result);
   const { page, environment } = topReport ?? describeUnreadableTab(tab);
-  // if the debugger was attached before the page loaded, it recorded every request
-  const deepSince =
-    deepRecord && topReport && deepRecord.startedAt > topReport.loadedAt ? deepRecord.startedAt : 0;
   if (topReport?.record && topReport.hasPredecessor) resolveMethod(topReport.record, history.next);
-  const current = mergeStreams(frames, deepRecord, deepSince);
+  const current = mergeStreams(frames);
   const redactor = new Redactor();
   redactor.redactStreams(current);
   const streams = joinHistory(history, current);
@@ -102,7 +90,6 @@ function compose(
     const since = findStart(streams, history, observation) - CLOCK_TOLERANCE_MS;
     redactor.counts.query += addObserved(streams.network, observation.requests, since);
   }
-  const isDeepComplete = deepRecord !== null && deepSince === 0;
   return {
     envelope: {
       page: redactor.redactPage(page),
@@ -112,7 +99,7 @@ function compose(
       }),
       captured_at: Date.now(),
       health: {
-        ...describeHealth({ result, streams, history, deepRecord, isDeepComplete, observation }),
+        ...describeHealth({ result, streams, history, observation }),
         ...(replay && { replay: replay.health }),
       },
       redaction: addCounts(redactor.counts, history.redaction),

@@ -1,5 +1,4 @@
 import type {
-  FrameRecord,
   FrameReport,
   Health,
   HealthReason,
@@ -20,24 +19,18 @@ interface Sources {
   result: FramesResult;
   streams: Streams;
   history: TabHistory;
-  deepRecord: FrameRecord | null;
-  /** Whether the debugger recorded every request of the page. */
-  isDeepComplete: boolean;
   /** The requests that the browser reported; null if it doesn't. */
   observation: Observation | null;
 }
 
 /** How complete a capture is (docs/use/captures.md). */
 export function describeHealth(sources: Sources): Health {
-  const { result, streams, history, deepRecord, isDeepComplete, observation } = sources;
+  const { result, streams, history, observation } = sources;
   const frames = 'frames' in result ? result.frames : [];
   const top = topFrame(frames)?.report;
   const describeStream = (name: StreamName): StreamHealth => {
-    const isFromDebugger = isDeepComplete && name === 'network';
-    const frameRecords = isFromDebugger ? [] : frames.flatMap(({ report }) => report?.record ?? []);
-    const records = [...frameRecords, ...(deepRecord ? [deepRecord] : [])];
-    let [status, reason] = isFromDebugger ? COMPLETE : assessFrames(result, name);
-    if (!reason && deepRecord && deepRecord.dropped[name] > 0) [status, reason] = ['partial', 'limit'];
+    const records = frames.flatMap(({ report }) => report?.record ?? []);
+    let [status, reason] = assessFrames(result, name);
     if (!reason && history.dropped[name] > 0) [status, reason] = ['partial', 'limit'];
     if (!reason && lacksHistory(top, history)) [status, reason] = ['partial', 'navigated'];
     if (!reason && name === 'network' && streams.network.some((each) => isHidden(each, observation)))

@@ -1,26 +1,18 @@
-import { STREAMS, type FrameRecord, type Streams } from '../../recorder/capture-types';
+import { STREAMS, type Streams } from '../../recorder/capture-types';
 import type { TabHistory } from '../tab-recording/tab-history';
 import type { ReadFrame } from './frames';
 
-/**
- * Merge the records of all frames, each entry with the URL of its frame. Requests since `deepSince`
- * are those of the debugger's record, if there is one.
- */
-export function mergeStreams(
-  frames: ReadFrame[],
-  deepRecord: FrameRecord | null,
-  deepSince: number,
-): Streams {
+/** Merge the records of all frames, each entry with the URL of its frame. */
+export function mergeStreams(frames: ReadFrame[]): Streams {
   const merged: Streams = { console: [], network: [], errors: [], actions: [] };
   for (const { id, report } of frames) {
     if (!report?.record) continue;
     for (const name of STREAMS)
       for (const entry of report.record[name]) {
         entry.frame = id === 0 ? null : report.page.url;
-        if (name !== 'network' || !deepRecord || entry.ts < deepSince) merged[name].push(entry as never);
+        merged[name].push(entry as never);
       }
   }
-  for (const name of STREAMS) merged[name].push(...((deepRecord?.[name] ?? []) as never[]));
   return merged;
 }
 

@@ -1,5 +1,4 @@
 /** Newer versions of the extension: a zip that was unpacked, or signed by an organisation, isn't updated by a store. */
-import { isDeepEdition } from '../chromium';
 import { loadPackagedAddress } from './packaged-server';
 import { sendRequest } from './request';
 import { isNewer } from './versions';
@@ -24,6 +23,5 @@ export async function findUpdate(serverUrl: string): Promise<Update | null> {
 }
 
 function nameEdition(): string {
-  if (chrome.runtime.getURL('').startsWith('moz-')) return 'firefox';
-  return isDeepEdition() ? 'chromium-deep' : 'chromium';
+  return chrome.runtime.getURL('').startsWith('moz-') ? 'firefox' : 'chromium';
 }

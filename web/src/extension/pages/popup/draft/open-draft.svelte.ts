@@ -1,5 +1,5 @@
 /** The report that the popup shows: its draft, what the person entered, and what is still being read or drawn. */
-import type { FrameRecord, Project } from '../../../../recorder/capture-types';
+import type { Project } from '../../../../recorder/capture-types';
 import { startCapture } from '../../../capture/capture-tab';
 import { loadProjects } from '../../../connection/api';
 import { addFrames, drawFrames } from '../../../key-frames/draw-frames';
@@ -15,9 +15,6 @@ import { suggestReport } from './suggest-report';
 
 /** How long a report waits for the pictures of its replay. */
 const MAX_DRAWING_MS = 1_500;
-
-/** Read what the browser's debugger recorded in the tab; null without the deep edition. */
-type ReadDeepRecord = () => Promise<FrameRecord | null>;
 
 /** The draft of a tab's page. */
 export class OpenDraft {
@@ -41,7 +38,6 @@ export class OpenDraft {
     this.draft && leaveOut(this.draft, [...(this.draft.excluded ?? []), ...this.refused]),
   );
 
-  readonly #readDeepRecord: ReadDeepRecord;
   #reading = Promise.resolve();
   #drawing: Promise<void> | undefined;
   #drawingEnd = new AbortController();
@@ -50,17 +46,15 @@ export class OpenDraft {
   #asked = '';
   #suggested = { title: '', steps: [] as string[] };
 
-  constructor(tab: chrome.tabs.Tab, readDeepRecord: ReadDeepRecord) {
+  constructor(tab: chrome.tabs.Tab) {
     this.tab = tab;
-    this.#readDeepRecord = readDeepRecord;
   }
 
   /** Continue the report that the person began on the page, or capture the page. Raises if it can't be captured. */
   async open(): Promise<void> {
-    const deepReading = this.#readDeepRecord();
     const found = await findDraft(this.tab);
     this.isResumed = found !== undefined && !found.isOutdated;
-    const next = this.isResumed ? found! : await this.#capture(deepReading);
+    const next = this.isResumed ? found! : await this.#capture();
     this.draft = next;
     this.#suggested = suggestReport(this.report!);
     this.fields = { ...this.fields, ...found?.filled };
@@ -82,7 +76,7 @@ export class OpenDraft {
   /** Drop the draft, and capture the page again. */
   async startOver(): Promise<void> {
     this.draft = undefined;
-    this.draft = await this.#capture(this.#readDeepRecord());
+    this.draft = await this.#capture();
     this.#suggested = suggestReport(this.report!);
     this.fields = { ...this.fields, ...this.#suggested, description: '', priority: 'none' };
     this.isResumed = false;
@@ -143,8 +137,8 @@ export class OpenDraft {
   }
 
   /** Capture the page. Resolves to a preview; what the page recorded replaces it when that is read. */
-  async #capture(deepReading: Promise<FrameRecord | null>): Promise<Draft> {
-    const { preview, complete } = await startCapture(this.tab, deepReading);
+  async #capture(): Promise<Draft> {
+    const { preview, complete } = await startCapture(this.tab);
     this.isReading = true;
     this.#reading = this.#complete(complete);
     return preview;
