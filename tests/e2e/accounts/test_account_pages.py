@@ -142,28 +142,26 @@ def test_sign_out_of_a_page_that_still_loads_leads_to_no_page(chromium: Chromium
     async def visit(page: Page) -> None:
         await open_as(page, world.owner, "/settings/profile")
         await page.get_by_role("heading", name="Profile").wait_for()
-        is_leaving, is_refused = asyncio.Event(), asyncio.Event()
+        is_signed_out, is_over = asyncio.Event(), asyncio.Event()
 
         async def load_late(route: Route) -> None:
-            await is_leaving.wait()
-            await route.continue_()
+            await is_signed_out.wait()
+            await route.continue_()  # refused, before the page knows that the session has ended
 
-        async def leave(route: Route) -> None:
-            if is_leaving.is_set():
-                is_refused.set()
-                await route.continue_()
-                return
-            is_leaving.set()  # what loads is refused now, before the page is gone
-            await is_refused.wait()
+        async def end_session(route: Route) -> None:
+            await route.fetch()
+            is_signed_out.set()
+            await is_over.wait()  # the refusal is what the page learns first
             await route.abort()
 
         await page.route("**/api/v1/tokens?*", load_late)
-        await page.route(re.compile(r"/signin\b"), leave)
+        await page.route("**/api/v1/session", end_session)
         async with page.expect_request("**/api/v1/tokens?*"):
             await page.get_by_role("link", name="Agents and tokens").click()
         await page.get_by_role("button", name="Ann", exact=True).click()
         await page.get_by_role("menuitem", name="Sign out").click()
         await expect(page).to_have_url(f"{world.box.url}/signin")
+        is_over.set()
         await page.unroute_all(behavior="wait")
 
     chromium.visit(visit, fresh=True)
