@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import logging
+import os
 from collections.abc import AsyncGenerator, Generator
 from pathlib import Path
 from typing import Any
@@ -141,6 +142,9 @@ async def open_appliance(settings: Settings) -> AsyncGenerator[Appliance]:
             stopping.set()
             await asyncio.gather(*running)
             services.close()
+            if guard.has_damaged_log():
+                log.error("the write-ahead log is damaged, so it isn't copied into the file; run ticketbox check")
+                os._exit(1)  # as if the process were killed: the next start reads what is intact
             await database.close()
             if folder is not None:
                 folder.close()

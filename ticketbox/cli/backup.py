@@ -24,6 +24,7 @@ def backup(dest: Path, db: Path, as_json: bool, force: bool) -> None:
     The server can keep running. DEST appears when the copy is complete.
     """
     from ticketbox.store.file.backup import back_up, build_backup_name
+    from ticketbox.store.file.log_identity import refuse_lost_log
     from ticketbox.store.file.migrate import UnusableFile
 
     if not db.exists():
@@ -32,7 +33,7 @@ def backup(dest: Path, db: Path, as_json: bool, force: bool) -> None:
         dest /= build_backup_name(db)
     try:
         with Progress(quiet=as_json) as progress:
-            copy = back_up(db, dest, replace=force, report=progress)
+            copy = back_up(db, dest, lambda: refuse_lost_log(db), replace=force, report=progress)
     except UnusableFile as error:
         exit_with_error(str(error))
     else:

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from ticketbox.cli.core.operations import run_operation
+from ticketbox.cli.core.operations import prepare_shared_file, run_operation
 from ticketbox.cli.core.options import add_db_option, add_json_option
 from ticketbox.cli.core.output import exit_on_problem, exit_with_error, print_json
 from ticketbox.cli.core.progress import Progress
@@ -23,7 +23,7 @@ def export(target: Path, db: Path, company: str | None, as_json: bool) -> None:
     """
     from ticketbox.store.export_import.transfer import CompanyNotFound, export_file
     from ticketbox.store.file.folder.contents import MissingContent
-    from ticketbox.store.file.migrate import UnusableFile, prepare_file
+    from ticketbox.store.file.migrate import UnusableFile
 
     if not db.exists():
         exit_with_error(f"{db}: no such file")
@@ -31,7 +31,7 @@ def export(target: Path, db: Path, company: str | None, as_json: bool) -> None:
         exit_with_error(f"{target}: the file exists; choose another name or delete it")
     try:
         with Progress(quiet=as_json) as progress:
-            prepare_file(db, lambda line: click.echo(line, err=True))
+            prepare_shared_file(db)
             manifest = export_file(db, target, company, lambda doing, count: progress(doing, count=count))
     except UnusableFile as error:
         exit_with_error(str(error))
@@ -79,12 +79,12 @@ def import_(
 def _import(source: Path, db: Path, as_json: bool) -> None:
     from ticketbox.store.export_import.archive import InvalidArchive
     from ticketbox.store.export_import.transfer import import_file
-    from ticketbox.store.file.migrate import UnusableFile, prepare_file
+    from ticketbox.store.file.migrate import UnusableFile
 
     try:
         with Progress(quiet=as_json) as progress:
             if db.exists():
-                prepare_file(db, lambda line: click.echo(line, err=True))
+                prepare_shared_file(db)
             counts = import_file(db, source, lambda doing, count: progress(doing, count=count))
     except (UnusableFile, InvalidArchive) as error:
         exit_with_error(str(error))

@@ -6,10 +6,12 @@ import contextlib
 import logging
 import re
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
 
+from ticketbox.domain.core.problems import Problem
 from ticketbox.jobs.periodic import wait_for_stop
 from ticketbox.operations.core.services import Services
 from ticketbox.store.file.backup import (
@@ -47,25 +49,31 @@ async def run(plan: BackupPlan, services: Services, stopping: asyncio.Event) -> 
     wait = get_seconds_until_due(plan, time.time())
     while not await wait_for_stop(stopping, wait):
         try:
-            copy = await asyncio.to_thread(create_backup, plan, stopping)
+            copy = await asyncio.to_thread(create_backup, plan, stopping, services.database.refuse_damage)
             log.info("created backup %s, %d bytes in %.1f s", copy.file, copy.bytes, copy.seconds)
             services.last_backup = time.time()
             wait = plan.every
         except OperationCancelled:
             return
-        except (UnusableFile, OSError) as error:
-            log.error("the backup failed, and no old one was deleted: %s", error)
+        except (Problem, UnusableFile, OSError) as error:
+            why = error.detail if isinstance(error, Problem) else error
+            log.error("the backup failed, and no old one was deleted: %s", why)
             wait = min(plan.every, RETRY_SECONDS)
 
 
-def create_backup(plan: BackupPlan, stopping: asyncio.Event) -> FinishedCopy:
-    """Create a backup, then delete the oldest beyond `plan.keep`. Raises UnusableFile and OperationCancelled."""
+def create_backup(
+    plan: BackupPlan, stopping: asyncio.Event, refuse_damage: Callable[[], None] = lambda: None
+) -> FinishedCopy:
+    """Create a backup, then delete the oldest beyond `plan.keep`.
+
+    Raises UnusableFile and OperationCancelled, and what `refuse_damage` raises for the server's own file.
+    """
     for left in plan.folder.glob(f"{plan.db.stem}-*.db.part"):  # left by a killed process
         if left.stat().st_mtime < time.time() - STALE_SECONDS:
             if not left.with_suffix("").exists():
                 delete_backup(left.with_suffix(""))  # its assets
             left.unlink()
-    copy = back_up(plan.db, plan.folder / build_backup_name(plan.db), is_cancelled=stopping.is_set)
+    copy = back_up(plan.db, plan.folder / build_backup_name(plan.db), refuse_damage, is_cancelled=stopping.is_set)
     for old in list_backups(plan)[: -plan.keep]:
         delete_backup(old)
     return copy

@@ -100,7 +100,7 @@ def test_checkpoint_that_a_reader_limits_is_not_taken_for_damage(tmp_path: Path)
         assert db.stat().st_size == counted
         assert guard.find_fault() is None
     os.truncate(db, counted - PAGE_SIZE)
-    assert guard.find_fault() == "the database file was truncated"
+    assert guard.find_fault() == "the database file was truncated; stop the server and restore a backup"
     guard.close()
 
 

@@ -77,8 +77,14 @@ def check(
 
 def _check_file(db: Path, report: Report, public_url: str | None) -> Iterator[Finding]:
     from ticketbox.store.file.check import open_inspection
+    from ticketbox.store.file.log_identity import refuse_lost_log
     from ticketbox.store.file.migrate import UnusableFile
 
+    try:
+        refuse_lost_log(db)
+    except UnusableFile as error:
+        yield Finding(Severity.PROBLEM, "log", "the write-ahead log isn't the server's", str(error))
+        return
     restore = f"restore a backup: ticketbox restore BACKUP --db {db} --force (docs/operate/backups.md)"
     try:
         report.bytes = db.stat().st_size

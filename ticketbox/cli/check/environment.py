@@ -22,6 +22,7 @@ REACH_SECONDS = 5.0
 def check_environment(db: Path, report: Report, public_url: str | None) -> Iterator[Finding]:
     """Check free disk space, permissions, the clock, the public URL and SQLite."""
     from ticketbox.store.file.check import has_wal_fault
+    from ticketbox.store.file.connection import get_log_paths
 
     report.free_bytes = shutil.disk_usage(db.absolute().parent).free
     words = f"{format_bytes(report.free_bytes)} free on the disk; the file has {format_bytes(report.bytes)}"
@@ -32,7 +33,7 @@ def check_environment(db: Path, report: Report, public_url: str | None) -> Itera
         yield Finding(Severity.OK, "room", words)
     readers = [
         each
-        for each in (db, *(db.with_name(db.name + ending) for ending in ("-wal", "-shm")))
+        for each in (db, *get_log_paths(db))
         if sys.platform != "win32" and each.exists() and each.stat().st_mode & (stat.S_IROTH | stat.S_IWOTH)
     ]
     if readers:

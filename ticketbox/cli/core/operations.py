@@ -28,10 +28,10 @@ async def _run_operation(db: Path, name: str, arguments: dict[str, Any]) -> Any:
     from ticketbox.operations.core.dispatch import Dispatcher
     from ticketbox.operations.core.services import Services
     from ticketbox.store.file.database import Database
-    from ticketbox.store.file.migrate import UnusableFile, prepare_file
+    from ticketbox.store.file.migrate import UnusableFile
 
     try:
-        prepare_file(db, lambda line: click.echo(line, err=True))
+        prepare_shared_file(db)
     except UnusableFile as error:
         exit_with_error(str(error))
     clock = Clock()
@@ -42,6 +42,15 @@ async def _run_operation(db: Path, name: str, arguments: dict[str, Any]) -> Any:
     finally:
         services.close()
         await database.close()
+
+
+def prepare_shared_file(db: Path) -> None:
+    """Migrate a file that a server may be running on, after making sure that it can be shared. Raises UnusableFile."""
+    from ticketbox.store.file.log_identity import refuse_lost_log
+    from ticketbox.store.file.migrate import prepare_file
+
+    refuse_lost_log(db)
+    prepare_file(db, lambda line: click.echo(line, err=True))
 
 
 def drop_none(**arguments: Any) -> dict[str, Any]:

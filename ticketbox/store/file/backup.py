@@ -16,6 +16,7 @@ from typing import Protocol
 import msgspec
 
 from ticketbox.store.file.check import Inspection, open_inspection, open_read_only
+from ticketbox.store.file.connection import get_log_paths
 from ticketbox.store.file.folder.contents import flush_folder
 from ticketbox.store.file.folder.copies import AssetsCopy, prepare_copy
 from ticketbox.store.file.folder.location import Location, save_location
@@ -60,6 +61,7 @@ class FinishedCopy(msgspec.Struct, frozen=True):
 def back_up(
     db: Path,
     to: Path,
+    refuse_damage: Callable[[], None] = lambda: None,
     *,
     replace: bool = False,
     report: ReportProgress = lambda doing, share: None,
@@ -67,11 +69,14 @@ def back_up(
 ) -> FinishedCopy:
     """Copy `db` to the file `to`, also beside a running server, and verify the copy.
 
-    Raises UnusableFile for a damaged source, for a target that already exists (unless `replace`) or can't
-    be written, and OperationCancelled.
+    `refuse_damage` raises an error if what a server writes can't be read; it is called before and after. Raises
+    UnusableFile for a damaged source, for a target that already exists (unless `replace`) or can't be written, and
+    OperationCancelled.
     """
+    refuse_damage()
     _check_target(db, to, replace=replace)
     with make_verified_copy(db, to, report, _throttle(is_cancelled)) as (part, copy):
+        refuse_damage()
         part.replace(to)
         flush_folder(to.parent)
     return copy
@@ -247,8 +252,3 @@ def _report_damage(path: Path) -> Generator[None]:
         raise
     except sqlite3.DatabaseError as error:
         raise UnusableFile(f"{path}: the file is damaged ({error})") from error
-
-
-def get_log_paths(db: Path) -> tuple[Path, Path]:
-    """Return the paths of a file's write-ahead log and of its index."""
-    return db.with_name(f"{db.name}-wal"), db.with_name(f"{db.name}-shm")

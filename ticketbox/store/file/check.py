@@ -16,6 +16,7 @@ from pathlib import Path
 import msgspec
 
 from ticketbox.domain.core.problems import Problem
+from ticketbox.store.file.connection import get_log_paths
 from ticketbox.store.file.database import Row
 from ticketbox.store.file.folder.contents import AssetsFolder
 from ticketbox.store.file.folder.location import read_location
@@ -244,7 +245,7 @@ def open_read_only(path: Path, *, alone: bool = False) -> sqlite3.Connection:
         connection.execute("SELECT 1 FROM sqlite_schema").fetchone()
     except sqlite3.OperationalError as error:
         connection.close()
-        log = path.with_name(path.name + "-wal")
+        log, _ = get_log_paths(path)
         if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_CANTOPEN or (log.exists() and log.stat().st_size):
             raise
         # A read-only folder, such as a mounted backup: no process writes there, so immutable mode is safe.

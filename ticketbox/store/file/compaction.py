@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 
 from ticketbox.store.file.backup import ReportProgress
-from ticketbox.store.file.connection import MOST_LOG, connect
+from ticketbox.store.file.connection import MOST_LOG, connect, get_log_paths
 from ticketbox.store.file.migrate import UnusableFile
 
 STEP_PAGES = 64
@@ -49,7 +49,7 @@ def compact_file(db: Path, *, checkpoints: bool, report: ReportProgress = lambda
 
 def _wait_for_server(db: Path, report: ReportProgress) -> None:
     """Wait until the server empties its log, so that it doesn't grow too large."""
-    log = db.with_name(f"{db.name}-wal")
+    log, _ = get_log_paths(db)
     deadline = time.monotonic() + _MAX_WAIT_SECONDS
     while log.exists() and log.stat().st_size > MOST_LOG and time.monotonic() < deadline:
         report("waiting for the server to empty its log", None)

@@ -53,3 +53,9 @@ def connect(path: Path, *, writes: bool, checkpoints: bool = False, wait: float 
     connection.execute(f"PRAGMA wal_autocheckpoint = {1000 if checkpoints else 0}")
     connection.execute(f"PRAGMA journal_size_limit = {LEFT_LOG}")  # a long backup lets the log grow
     return connection
+
+
+def get_log_paths(db: Path) -> tuple[Path, Path]:
+    """Return the paths of a file's write-ahead log and of its index; SQLite follows symbolic links."""
+    db = db.resolve()
+    return db.with_name(f"{db.name}-wal"), db.with_name(f"{db.name}-shm")

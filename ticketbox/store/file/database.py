@@ -23,7 +23,7 @@ from ticketbox.domain.core.fairness.fair_queue import FairQueue, Share
 from ticketbox.domain.core.fairness.queue_times import QueueTimes
 from ticketbox.domain.core.problems import Problem, StorageFull, Unavailable
 from ticketbox.settings import DEFAULT_QUEUE_SECONDS
-from ticketbox.store.file.connection import BUSY_SECONDS, Connection, connect
+from ticketbox.store.file.connection import BUSY_SECONDS, Connection, connect, get_log_paths
 from ticketbox.store.file.errors import is_passing, translate_error
 from ticketbox.store.file.folder.contents import AssetsFolder
 from ticketbox.store.file.folder.sweep import UnusedFiles
@@ -124,6 +124,8 @@ class Database:
         self._guard = guard
         self._writer = await Connection.open(partial(connect, path, writes=True, checkpoints=checkpoints))
         await self._readers.open(readers)
+        if guard is not None:
+            guard.watch_log()
         await self._writer.run(self._unused_files.sweep)
         return self
 
@@ -151,7 +153,7 @@ class Database:
 
     def measure_sizes(self) -> FileSizes:
         """Measure the file on its disk; `free` is that of the assets folder's disk if it has less."""
-        log = self.path.with_name(f"{self.path.name}-wal")
+        log, _ = get_log_paths(self.path)
         taken = log.stat().st_size if log.exists() else 0
         free = shutil.disk_usage(self.path.absolute().parent).free
         if self._folder is not None:
@@ -180,9 +182,9 @@ class Database:
             raise StorageFull
 
     def refuse_damage(self) -> None:
-        """Raise Unavailable if the file is no longer the one that was opened, or is damaged."""
+        """Raise Unavailable if the file or its log is no longer the one that was opened, or is damaged."""
         if self._guard is not None and (fault := self._guard.find_fault()):
-            raise Unavailable(f"{fault}; stop the server and restore a backup")
+            raise Unavailable(fault)
 
     async def check_writes(self) -> None:
         """Check that the file can be written. Raises the same errors as `write`."""
@@ -232,11 +234,12 @@ class Database:
                 self._truncation = asyncio.create_task(self._retry_truncation())
 
     def _commit(self, units: list[UnitOfWork], connection: sqlite3.Connection) -> list[UnitResult]:
-        self.refuse_damage()
+        self._require_log(connection)
         connection.execute("BEGIN IMMEDIATE")
         try:
             results = [self._run_unit(unit, connection) for unit in units]
             connection.execute("COMMIT")
+            self._require_log(connection)  # nothing is acknowledged that a kill would lose
         except BaseException:
             if connection.in_transaction:
                 connection.execute("ROLLBACK")
@@ -249,10 +252,21 @@ class Database:
         self._unused_files.erase(connection)
         return results
 
+    def _require_log(self, connection: sqlite3.Connection) -> None:
+        """Refuse damage as `refuse_damage`; first save what a lost log still holds for this connection."""
+        try:
+            self.refuse_damage()
+        except Unavailable:
+            if self._guard is not None and not self._guard.has_damaged_log() and self._guard.find_lost_log():
+                with contextlib.suppress(sqlite3.Error):
+                    connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+            raise
+
     def _must_clean_up(self) -> bool:
         return bool(self._must_truncate and self._checkpoints) or self._unused_files.are_waiting()
 
     def _clean_up(self, connection: sqlite3.Connection) -> None:
+        self._require_log(connection)
         if self._checkpoints:
             self._truncate_log(connection)
         self._unused_files.erase(connection)

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import msgspec
 
-from ticketbox.store.file.connection import connect
+from ticketbox.store.file.connection import connect, get_log_paths
 from ticketbox.store.file.migrations.functions import register_functions
 
 APPLICATION_ID = 0x74626F78  # "tbox"
@@ -135,7 +135,7 @@ def _check_pages(connection: sqlite3.Connection, path: Path) -> None:
 
 
 def _has_wal(path: Path) -> bool:
-    wal = path.with_name(path.name + "-wal")  # reading the file may have left an empty one
+    wal, _ = get_log_paths(path)  # reading the file may have left an empty one
     return wal.exists() and wal.stat().st_size > 0
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import msgspec
 
-from ticketbox.store.file.backup import FinishedCopy, ReportProgress, get_log_paths, make_verified_copy
-from ticketbox.store.file.connection import connect
+from ticketbox.store.file.backup import FinishedCopy, ReportProgress, make_verified_copy
+from ticketbox.store.file.connection import connect, get_log_paths
 from ticketbox.store.file.folder.contents import flush_folder
 from ticketbox.store.file.folder.copies import find_assets_dir
 from ticketbox.store.file.folder.location import create_location, find_owner

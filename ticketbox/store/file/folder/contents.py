@@ -142,12 +142,15 @@ class AssetsFolder:
                 os.fsync(file.fileno())
             part.replace(path)
             flush_folder(path.parent)
+            fault = self.find_fault()
         except OSError as error:
             with contextlib.suppress(OSError):
                 part.unlink(missing_ok=True)
             if error.errno in _FULL:
                 raise StorageFull from error
             raise Unavailable(f"the assets folder can't be written: {error.strerror}") from error
+        if fault is not None:
+            raise Unavailable(fault)
 
     def read(self, sha256: bytes, size: int) -> bytes:
         """Read a content of so many bytes. Raises MissingContent if its file is missing, truncated or being erased."""

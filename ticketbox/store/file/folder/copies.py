@@ -9,6 +9,7 @@ from pathlib import Path
 
 from ticketbox.domain.core.problems import Problem
 from ticketbox.store.file.check import open_inspection
+from ticketbox.store.file.connection import get_log_paths
 from ticketbox.store.file.folder.contents import AssetsFolder, format_name
 from ticketbox.store.file.folder.location import Location, give_to_owner, refuse_unsafe_place
 from ticketbox.store.file.migrate import UnusableFile
@@ -121,7 +122,7 @@ def prepare_copy(source: Path, to: Path, place: Location | None, *, alone: bool)
 
 def find_assets_dir(db: Path) -> str | None:
     """Return the folder that a file has its assets in; None for the default, or a file that is absent or damaged."""
-    alone = not db.with_name(f"{db.name}-wal").exists()
+    alone = not get_log_paths(db)[0].exists()
     with contextlib.suppress(UnusableFile, sqlite3.Error), open_inspection(db, alone=alone) as inspection:
         return None if inspection.location is None else inspection.location.path
     return None
