@@ -152,8 +152,9 @@ async def open_appliance(settings: Settings) -> AsyncGenerator[Appliance]:
 
 def _plan_backups(settings: Settings) -> BackupPlan:
     """Return when and where backups are created."""
-    folder = settings.backup_dir or settings.db.absolute().with_name("backups")
-    return BackupPlan(settings.db, folder, settings.backup_every, settings.backup_keep)
+    named = settings.backup_dir
+    folder = named or settings.db.absolute().with_name("backups")
+    return BackupPlan(settings.db, folder, settings.backup_every, settings.backup_keep, elsewhere=named is not None)
 
 
 def _create_fetch(settings: Settings) -> Fetch:

@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 
 import httpx
+import msgspec
 import pytest
 
 from tests.appliance.database_files import change, digest, names, rows
@@ -87,7 +88,55 @@ def test_next_backup_is_due_by_the_name_of_the_newest(db: Path) -> None:
     made = calendar.timegm((2026, 11, 21, 9, 30, 0))
     assert get_seconds_until_due(ours, made + 600) == 3000
     assert get_seconds_until_due(ours, made + 9999) == 0
-    assert get_seconds_until_due(ours, made - 999_999) == 3600  # the clock was ahead
+    (ours.folder / "ticketbox-20261323T093000Z.db").touch()  # no date
+    assert get_seconds_until_due(ours, made + 600) == 3000
+    assert get_seconds_until_due(ours, made - 999_999) == 0  # the clock was ahead: its name says nothing
+
+
+@pytest.mark.parametrize("ahead", [1, 3])
+def test_names_of_a_clock_that_was_ahead_never_cost_a_backup(
+    db: Path, ahead: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    ours = plan(db, keep=2)
+    ours.folder.mkdir()
+    later = {f"ticketbox-2999010{day}T000000Z.db" for day in range(1, ahead + 1)}
+    for name in later | {f"ticketbox-2020010{day}T000000Z.db" for day in range(1, 4)}:
+        (ours.folder / name).write_bytes(b"")
+    made = Path(create_backup(ours, asyncio.Event()).file)
+    assert {each.name for each in list_backups(ours)} == {*later, "ticketbox-20200103T000000Z.db", made.name}
+    assert f"never deleted: {ahead}, up to {max(later)}" in caplog.text
+    assert 0 < get_seconds_until_due(ours, time.time()) <= 3600
+
+
+def test_metrics_count_failed_backups_and_know_the_last_one_from_the_start(db: Path) -> None:
+    ours = plan(db)
+    ours.folder.mkdir()
+    for name in ("ticketbox-20260101T000000Z.db", "ticketbox-29990101T000000Z.db"):
+        (ours.folder / name).touch()
+    change(db, "UPDATE blob SET data = zeroblob(length(data))")
+    with Box(db, "--backup-every", "6h", "--backup-dir", str(ours.folder)) as box:
+
+        def read() -> set[str]:
+            return {line for line in httpx.get(f"{box.url}/metrics").text.splitlines() if "_backup" in line}
+
+        eventually(lambda: "ticketbox_backup_failures_total 1.0" in read())
+        assert "ticketbox_last_backup_timestamp_seconds 1.7672256e+09" in read()
+
+
+def test_folder_that_is_missing_with_its_parent_is_not_created(db: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "mnt" / "backups"  # as if its disk weren't mounted
+    with pytest.raises(UnusableFile, match=f"{folder.parent}: there is no such folder; create it, or mount"):
+        create_backup(msgspec.structs.replace(plan(db), folder=folder), asyncio.Event())
+    assert not folder.parent.exists()
+
+
+@pytest.mark.parametrize("elsewhere", [True, False])
+def test_folder_on_the_same_disk_is_reported_if_another_was_named(
+    db: Path, elsewhere: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    ours = msgspec.structs.replace(plan(db), elsewhere=elsewhere)
+    create_backup(ours, asyncio.Event())
+    assert ("is on the same disk as" in caplog.text) == elsewhere
 
 
 def test_invalid_durations_are_rejected(db: Path) -> None:

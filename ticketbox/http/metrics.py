@@ -187,10 +187,15 @@ class _ServerState(Collector):
             "1, or 0 while nothing is deleted by its age, because the clock may be wrong.",
             self._services.deletes_by_age,
         )
+        yield from self._collect_backups()
+
+    def _collect_backups(self) -> Iterator[Metric]:
         if (last := self._services.last_backup) is not None:
             yield GaugeMetricFamily(
-                "ticketbox_last_backup_timestamp_seconds", "When the server last created a backup.", last
+                "ticketbox_last_backup_timestamp_seconds", "When the last backup was created.", last
             )
+        if (failures := self._services.backup_failures) is not None:
+            yield CounterMetricFamily("ticketbox_backup_failures", "Scheduled backups that failed.", failures)
 
     def _collect_outboxes(self, stored: _StoredFigures) -> Iterator[Metric]:
         webhooks, mail, git, _ = stored

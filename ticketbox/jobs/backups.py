@@ -2,7 +2,6 @@
 
 import asyncio
 import calendar
-import contextlib
 import logging
 import re
 import time
@@ -31,12 +30,16 @@ STALE_SECONDS = 86_400
 
 
 class BackupPlan(msgspec.Struct, frozen=True):
-    """The file, the folder for backups, the seconds between backups (None: never) and how many to keep."""
+    """The file, the folder for backups, the seconds between backups (None: never) and how many to keep.
+
+    `elsewhere` says that the operator named the folder, which is then expected on another disk.
+    """
 
     db: Path
     folder: Path
     every: int | None
     keep: int
+    elsewhere: bool = False
 
 
 async def run(plan: BackupPlan, services: Services, stopping: asyncio.Event) -> None:
@@ -46,6 +49,8 @@ async def run(plan: BackupPlan, services: Services, stopping: asyncio.Event) -> 
     """
     if plan.every is None:
         return
+    services.last_backup = find_last_backup(plan, time.time())
+    services.backup_failures = 0
     wait = get_seconds_until_due(plan, time.time())
     while not await wait_for_stop(stopping, wait):
         try:
@@ -58,6 +63,7 @@ async def run(plan: BackupPlan, services: Services, stopping: asyncio.Event) -> 
         except (Problem, UnusableFile, OSError) as error:
             why = error.detail if isinstance(error, Problem) else error
             log.error("the backup failed, and no old one was deleted: %s", why)
+            services.backup_failures += 1
             wait = min(plan.every, RETRY_SECONDS)
 
 
@@ -74,9 +80,33 @@ def create_backup(
                 delete_backup(left.with_suffix(""))  # its assets
             left.unlink()
     copy = back_up(plan.db, plan.folder / build_backup_name(plan.db), refuse_damage, is_cancelled=stopping.is_set)
-    for old in list_backups(plan)[: -plan.keep]:
-        delete_backup(old)
+    if plan.elsewhere and plan.folder.stat().st_dev == plan.db.stat().st_dev:
+        log.warning(
+            "the folder %s is on the same disk as %s; if another disk belongs there, mount it: "
+            "a backup on the same disk is lost with it",
+            plan.folder,
+            plan.db,
+        )
+    _delete_oldest(plan, Path(copy.file))
     return copy
+
+
+def _delete_oldest(plan: BackupPlan, newest: Path) -> None:
+    """Delete the oldest backups beyond `plan.keep`, up to the `newest`, which was just created.
+
+    Later names are of a clock that was ahead. They are older than the newest backup, whatever their names say, so they
+    aren't counted, and not deleted either, because the clock could be wrong now.
+    """
+    existing = list_backups(plan)
+    if ahead := [each.name for each in existing if each.name > newest.name]:
+        log.warning(
+            "backups with names in the future aren't counted and never deleted: %d, up to %s; "
+            "delete them if the clock was ahead when they were created",
+            len(ahead),
+            ahead[-1],
+        )
+    for old in [each for each in existing if each.name <= newest.name][: -plan.keep]:
+        delete_backup(old)
 
 
 def list_backups(plan: BackupPlan) -> list[Path]:
@@ -85,13 +115,21 @@ def list_backups(plan: BackupPlan) -> list[Path]:
     return sorted(path for path in plan.folder.glob("*.db") if pattern.fullmatch(path.name))
 
 
+def find_last_backup(plan: BackupPlan, now: float) -> float | None:
+    """Return the time in the name of the newest backup; ignore names in the future, which say nothing about its age."""
+    latest: float | None = None
+    for each in list_backups(plan):
+        try:
+            made = calendar.timegm(time.strptime(each.stem.removeprefix(f"{plan.db.stem}-"), NAME_FORMAT))
+        except ValueError:  # such as month 13
+            continue
+        if made <= now:
+            latest = made
+    return latest
+
+
 def get_seconds_until_due(plan: BackupPlan, now: float) -> float:
-    """Return the seconds until the next backup is due, 0 if overdue; at most `plan.every`, should the clock jump."""
+    """Return the seconds until the next backup is due; 0 if overdue, or if there is none yet."""
     assert plan.every is not None
-    existing = list_backups(plan)
-    if not existing:
-        return 0
-    stamp = existing[-1].stem.removeprefix(f"{plan.db.stem}-")
-    with contextlib.suppress(ValueError):
-        return min(max(calendar.timegm(time.strptime(stamp, NAME_FORMAT)) + plan.every - now, 0), plan.every)
-    return 0
+    last = find_last_backup(plan, now)
+    return 0 if last is None else max(last + plan.every - now, 0)

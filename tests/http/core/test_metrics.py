@@ -275,7 +275,7 @@ def test_page_and_dashboard_use_metrics_that_exist(box: Box) -> None:
     known |= {
         "ticketbox_bucket_refusals_total", "ticketbox_refusals_total", "ticketbox_last_backup_timestamp_seconds",
         "ticketbox_mails_total", "ticketbox_queue_refusals_total", "ticketbox_queue_wait_seconds",
-        "ticketbox_ceiling_refusals_total", "ticketbox_worker_ends_total",
+        "ticketbox_ceiling_refusals_total", "ticketbox_worker_ends_total", "ticketbox_backup_failures_total",
     }  # fmt: skip
     listed = {
         name

@@ -111,7 +111,8 @@ class Services:
         self.rendering = Workers("rendering", 1, times, max_queue_seconds)
         self.credential_last_used: dict[int, int] = {}  # by key, in epoch milliseconds
         self.session_idle_ms = None if session_idle_seconds is None else session_idle_seconds * 1000
-        self.last_backup: float | None = None
+        self.last_backup: float | None = None  # epoch seconds
+        self.backup_failures: int | None = None  # None: no backups are scheduled
         self.deletes_by_age = True  # not while the clock may be wrong
         self.email_outcomes: Counter[str] = Counter()
         self._later: set[asyncio.Task[None]] = set()

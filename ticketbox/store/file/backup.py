@@ -142,7 +142,9 @@ def make_verified_copy(
         report("copying assets", share)
 
     try:
-        to.parent.mkdir(parents=True, exist_ok=True)
+        if not to.absolute().parent.parent.is_dir():
+            raise UnusableFile(f"{to.parent.parent}: there is no such folder; create it, or mount the disk it is on")
+        to.parent.mkdir(exist_ok=True)
         _check_free_space(source, to.parent)
         part.unlink(missing_ok=True)
         part.touch(mode=0o600)
