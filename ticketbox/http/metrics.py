@@ -178,6 +178,10 @@ class _ServerState(Collector):
         yield GaugeMetricFamily("ticketbox_writer_queue", "Writes that wait for the writer.", database.backlog)
         yield CounterMetricFamily("ticketbox_writes", "Writes that the writer ran.", database.written)
         yield CounterMetricFamily("ticketbox_commits", "Transactions, each with one or more writes.", database.commits)
+        yield _build_counter(
+            "ticketbox_write_failures", "Writes that the file or its disk refused, by reason.", "reason",
+            database.write_failures,
+        )  # fmt: skip
         sizes = database.measure_sizes()
         yield GaugeMetricFamily("ticketbox_database_bytes", "Size of the database file.", sizes.file)
         yield GaugeMetricFamily("ticketbox_wal_bytes", "Size of its write-ahead log.", sizes.log)

@@ -82,7 +82,7 @@ def test_names_types_labels_and_buckets(box: Box) -> None:
             "ticketbox_http_requests", "ticketbox_refusals", "ticketbox_bucket_refusals", "ticketbox_writes",
             "ticketbox_commits", "ticketbox_mails", "ticketbox_queue_refusals",
             "ticketbox_ceiling_refusals", "ticketbox_worker_calls", "ticketbox_worker_call_seconds",
-            "ticketbox_worker_ends",
+            "ticketbox_worker_ends", "ticketbox_write_failures",
         },
         "histogram": {"ticketbox_http_request_seconds", "ticketbox_queue_wait_seconds"},
         "gauge": {
@@ -276,6 +276,7 @@ def test_page_and_dashboard_use_metrics_that_exist(box: Box) -> None:
         "ticketbox_bucket_refusals_total", "ticketbox_refusals_total", "ticketbox_last_backup_timestamp_seconds",
         "ticketbox_mails_total", "ticketbox_queue_refusals_total", "ticketbox_queue_wait_seconds",
         "ticketbox_ceiling_refusals_total", "ticketbox_worker_ends_total", "ticketbox_backup_failures_total",
+        "ticketbox_write_failures_total",
     }  # fmt: skip
     listed = {
         name

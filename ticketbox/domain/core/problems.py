@@ -261,8 +261,8 @@ class StorageFull(Problem):
 
     status, code, title = 507, "storage_full", "storage full"
 
-    def __init__(self) -> None:
-        super().__init__("the disk is full, so nothing was written; free some space and try again")
+    def __init__(self, disk: str = "the disk") -> None:
+        super().__init__(f"{disk} is full, so nothing was written; free some space and try again")
 
 
 class CompanyStorageFull(Problem):

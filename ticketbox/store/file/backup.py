@@ -159,7 +159,9 @@ def make_verified_copy(
     except sqlite3.OperationalError as error:
         if error.sqlite_errorcode == sqlite3.SQLITE_INTERRUPT:
             raise OperationCancelled from None
-        raise UnusableFile(f"{to}: writing failed ({error}); nothing was changed. Is the disk full?") from error
+        is_full = error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_FULL
+        advice = "free some space" if is_full else "see the kernel log"
+        raise UnusableFile(f"{to}: reading or writing failed ({error}); nothing was changed; {advice}") from error
     except OSError as error:
         raise UnusableFile(f"{error.filename or to}: {error.strerror}; nothing was changed") from error
     finally:

@@ -10,7 +10,7 @@ import contextlib
 import logging
 import shutil
 import sqlite3
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -24,7 +24,7 @@ from ticketbox.domain.core.fairness.queue_times import QueueTimes
 from ticketbox.domain.core.problems import Problem, StorageFull, Unavailable
 from ticketbox.settings import DEFAULT_QUEUE_SECONDS
 from ticketbox.store.file.connection import BUSY_SECONDS, Connection, connect, get_log_paths
-from ticketbox.store.file.errors import is_passing, translate_error
+from ticketbox.store.file.errors import DiskFailed, FileLost, is_passing, name_failure, translate_error
 from ticketbox.store.file.folder.contents import AssetsFolder
 from ticketbox.store.file.folder.sweep import UnusedFiles
 from ticketbox.store.file.guard import FileGuard
@@ -97,7 +97,8 @@ class Database:
         self._must_truncate = False
         self._truncation: asyncio.Task[None] | None = None
         self.word_deletions = 0  # units that deleted text, whose words stay in the search index until it is merged
-        self._is_full = False
+        self._disk_fault: StorageFull | DiskFailed | None = None  # of the last write
+        self.write_failures: Counter[str] = Counter()
         self.written = self.commits = 0
         self._drain_task: asyncio.Task[None] | None = None
 
@@ -166,8 +167,13 @@ class Database:
         return await self._readers.read(work, brief=brief, share=share)
 
     async def check_reads(self) -> None:
-        """Check that the file and its assets folder are there, whole and readable. Raises Unavailable."""
+        """Check that the file and its assets folder are there, whole and readable, and that the last write succeeded.
+
+        A full disk doesn't count: reads go on. Raises Unavailable.
+        """
         self.refuse_damage()
+        if isinstance(self._disk_fault, DiskFailed):
+            raise DiskFailed
         if self._folder is not None and (fault := self._folder.find_fault()):
             raise Unavailable(f"{fault}; mount or restore it (docs/operate/assets.md)")
         await self.read(lambda tx: tx.fetch_value("SELECT 1"))
@@ -178,13 +184,17 @@ class Database:
         Free pages of the file can take a write on a full disk, so only a write that failed for lack of space says so.
         """
         self.refuse_damage()
-        if self._is_full and self.measure_sizes().free < size:
+        if isinstance(self._disk_fault, StorageFull) and self.measure_sizes().free < size:
             raise StorageFull
 
     def refuse_damage(self) -> None:
-        """Raise Unavailable if the file or its log is no longer the one that was opened, or is damaged."""
-        if self._guard is not None and (fault := self._guard.find_fault()):
-            raise Unavailable(fault)
+        """Raise FileLost if the file or its log is no longer the one that was opened, or is damaged; or DiskFailed."""
+        try:
+            fault = None if self._guard is None else self._guard.find_fault()
+        except OSError as error:
+            raise DiskFailed from error
+        if fault is not None:
+            raise FileLost(fault)
 
     async def check_writes(self) -> None:
         """Check that the file can be written. Raises the same errors as `write`."""
@@ -217,14 +227,15 @@ class Database:
                     continue
                 try:
                     results = await self._writer.run(partial(self._commit, units))
-                    self._is_full = any(isinstance(result.error, StorageFull) for result in results)
                 except Exception as error:
-                    problem = translate_error(error)
+                    problem = translate_error(error, self.path)
                     known = isinstance(problem, Problem)
-                    self._is_full = isinstance(problem, StorageFull)
+                    self.write_failures[name_failure(problem)] += len(units)
                     log.log(logging.WARNING if known else logging.ERROR, "a group of %d writes failed: %s", len(units),
                             error, exc_info=not known)  # fmt: skip
                     results = [UnitResult(error=problem) for _ in units]
+                faults = [each.error for each in results if isinstance(each.error, StorageFull | DiskFailed)]
+                self._disk_fault = faults[0] if faults else None
                 self.written += len(units)
                 self.commits += 1
                 self._deliver_results(units, results)
@@ -256,7 +267,7 @@ class Database:
         """Refuse damage as `refuse_damage`; first save what a lost log still holds for this connection."""
         try:
             self.refuse_damage()
-        except Unavailable:
+        except FileLost:
             if self._guard is not None and not self._guard.has_damaged_log() and self._guard.find_lost_log():
                 with contextlib.suppress(sqlite3.Error):
                     connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
@@ -319,7 +330,9 @@ class Database:
             if not connection.in_transaction:  # SQLite rolled the whole group back, as on a full disk
                 raise
             connection.execute("ROLLBACK TO unit")
-            result = UnitResult(error=translate_error(error))
+            result = UnitResult(error=translate_error(error, self.path))
+            if isinstance(result.error, StorageFull | DiskFailed):
+                self.write_failures[name_failure(result.error)] += 1
         finally:
             self._unused_files.add(tx.unused_files)
         connection.execute("RELEASE unit")

@@ -142,8 +142,10 @@ def _has_wal(path: Path) -> bool:
 def _explain_unusable(path: Path, error: sqlite3.DatabaseError) -> str:
     """Explain why a file can't be used: not every error is damage that a backup would fix."""
     match getattr(error, "sqlite_errorcode", 0) & 0xFF:
-        case sqlite3.SQLITE_FULL | sqlite3.SQLITE_IOERR:
-            return f"{path}: reading or writing failed ({error}); the file is unchanged. Is the disk full?"
+        case sqlite3.SQLITE_FULL:
+            return f"{path}: the disk is full; the file is unchanged. Free some space"
+        case sqlite3.SQLITE_IOERR:
+            return f"{path}: reading or writing failed ({error}); the file is unchanged. See the kernel log"
         case sqlite3.SQLITE_READONLY | sqlite3.SQLITE_CANTOPEN | sqlite3.SQLITE_PERM | sqlite3.SQLITE_AUTH:
             return f"{path}: the file and its folder must be writable ({error})"
         case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:

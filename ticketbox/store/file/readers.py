@@ -84,13 +84,13 @@ class Readers:
                 pass
             except sqlite3.OperationalError as error:
                 if not is_passing(error):
-                    raise translate_error(error) from error
+                    raise translate_error(error, self._path) from error
         async with self.queue.hold(share or (0, 0), patient=share is None):
             reader = self._idle.pop()
             try:
                 return await reader.run(partial(self._read_with_deadline, work))
             except sqlite3.OperationalError as error:
-                raise translate_error(error) from error
+                raise translate_error(error, self._path) from error
             finally:
                 self._idle.append(reader)
 

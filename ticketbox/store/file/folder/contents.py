@@ -5,7 +5,6 @@ that removed its last row. So a crash can leave a file without a row, never a ro
 """
 
 import contextlib
-import errno
 import os
 import re
 import sys
@@ -13,6 +12,7 @@ from collections.abc import Generator, Iterator
 from pathlib import Path
 
 from ticketbox.domain.core.problems import StorageFull, Unavailable
+from ticketbox.store.file.errors import FULL_ERRORS
 
 if sys.platform != "win32":
     import fcntl
@@ -23,7 +23,6 @@ PARTS = tuple(f"{number:02x}" for number in range(256))
 _CHUNK = 1 << 20
 _NAME = re.compile(r"[0-9a-f]{64}")
 _LOCK, _READING = "server.lock", "readers.lock"
-_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 _FLAGS = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 
 
@@ -146,8 +145,8 @@ class AssetsFolder:
         except OSError as error:
             with contextlib.suppress(OSError):
                 part.unlink(missing_ok=True)
-            if error.errno in _FULL:
-                raise StorageFull from error
+            if error.errno in FULL_ERRORS:
+                raise StorageFull(f"the disk of the assets folder {self.path}") from error
             raise Unavailable(f"the assets folder can't be written: {error.strerror}") from error
         if fault is not None:
             raise Unavailable(fault)
