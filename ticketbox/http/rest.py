@@ -237,7 +237,12 @@ def _build_answer(operation: Operation, result: Any, scope: Scope, site: Site) -
         return Answer(204, b"", "") if is_empty else Answer(200, b"null", "application/json")
     status = 201 if operation.creates and not getattr(result, "repeated", False) else 200
     answer = build_json_answer(result, status)
-    version = getattr(result, "version", None)
+    # a dict is the stored answer of another version
+    version = (
+        typing.cast(dict[str, Any], result).get("version")
+        if isinstance(result, dict)
+        else getattr(result, "version", None)
+    )
     if version is not None:
         answer.headers.append((b"etag", b'"%d"' % version))
     return answer

@@ -58,7 +58,7 @@ def build_structured_result(result: Any, *, full: bool = False, complete: bool =
         return _build_comparison(result)
     structured = typing.cast(Json, msgspec.to_builtins(result))
     _drop_nulls(structured)
-    if complete:
+    if complete or isinstance(result, dict):  # a dict is the stored answer of another version
         return structured
     if isinstance(result, TicketDetail):
         shorten_ticket_detail(structured, result, full=full)

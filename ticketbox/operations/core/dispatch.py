@@ -6,6 +6,7 @@ from the next call on, and there is no cache to invalidate.
 """
 
 import asyncio
+import functools
 import hashlib
 from collections.abc import AsyncGenerator, Mapping
 from typing import Any, TypeVar
@@ -42,7 +43,7 @@ MAX_SHARES = 20_000
 
 
 class IdempotencyMark(msgspec.Struct, frozen=True):
-    """An Idempotency-Key, and the digest of the input sent with it."""
+    """An Idempotency-Key, and the digest of the input as it was sent: another version knows other fields."""
 
     key: str
     fingerprint: bytes
@@ -112,10 +113,13 @@ class Dispatcher:
                 arguments if isinstance(arguments, msgspec.Struct) else decode_arguments(operation, arguments, lax=lax)
             )
         except InvalidRequest:
-            await self.admit(operation, context)
+            actor = await self.admit(operation, context)
+            if (answer := await self._find_answer_to_invalid(operation, arguments, actor, context)) is not None:
+                return answer
             raise
         actor = None if operation.prepare is None else await self.admit(operation, context)
-        mark = await self._read_idempotency_mark(operation, args, context)  # before its input is prepared
+        sent = msgspec.structs.asdict(arguments) if isinstance(arguments, msgspec.Struct) else arguments
+        mark = await self._read_idempotency_mark(operation, sent, context)  # before its input is prepared
         prepared: tuple[Any, ...] = ()
         if operation.prepare is not None and actor is not None:
             prepared = (await operation.prepare(self.services, actor, args, context),)
@@ -249,16 +253,33 @@ class Dispatcher:
         return meter
 
     async def _read_idempotency_mark(
-        self, operation: Operation, args: msgspec.Struct, context: RequestContext
+        self, operation: Operation, sent: Mapping[str, Any], context: RequestContext
     ) -> IdempotencyMark | None:
         """Return a call's Idempotency-Key and the fingerprint of its input; uploads are hashed on a worker thread."""
-        key: str | None = getattr(args, "idempotency_key", None)
+        key: str | None = sent.get("idempotency_key") if operation.accepts_idempotency_key else None
         if key is None or operation.secret:
             return None
         if operation.body is Body.MULTIPART:
             share = self._find_share(context)
-            return IdempotencyMark(key, await self.services.captures.run(share, _fingerprint_input, operation, args))
-        return IdempotencyMark(key, _fingerprint_input(operation, args))
+            return IdempotencyMark(key, await self.services.captures.run(share, _fingerprint_input, operation, sent))
+        return IdempotencyMark(key, _fingerprint_input(operation, sent))
+
+    async def _find_answer_to_invalid(
+        self, operation: Operation, sent: Mapping[str, Any] | msgspec.Struct, actor: Actor, context: RequestContext
+    ) -> Any:
+        """Find the stored answer to a call that an earlier version accepted and this one doesn't; None if none is."""
+        if isinstance(sent, msgspec.Struct) or not operation.accepts_idempotency_key or operation.secret:
+            return None
+        key = sent.get("idempotency_key")
+        if not isinstance(key, str):
+            return None
+        earlier = await self.services.database.read(
+            lambda tx: idempotency.find_answer(tx, actor.credential, key), brief=True, share=self._find_share(context)
+        )
+        if earlier is None or earlier.fingerprint != _fingerprint_input(operation, sent):
+            return None
+        context.replayed = True
+        return _decode_answer(operation, earlier.answer)
 
     def _perform(
         self,
@@ -287,7 +308,7 @@ class Dispatcher:
             if earlier.fingerprint != mark.fingerprint:
                 raise Conflict("this Idempotency-Key was already used with different input; use a new key")
             context.replayed = True
-            return msgspec.json.decode(earlier.answer, type=operation.result)
+            return _decode_answer(operation, earlier.answer)
         finally:
             context.level = meter.level
 
@@ -301,7 +322,27 @@ def decode_arguments(operation: Operation, arguments: Mapping[str, Any], *, lax:
         raise build_invalid_request(faults) from None
 
 
-def _fingerprint_input(operation: Operation, args: msgspec.Struct) -> bytes:
-    fields = msgspec.structs.asdict(args)
-    fields.pop("idempotency_key")
+def _fingerprint_input(operation: Operation, sent: Mapping[str, Any]) -> bytes:
+    """Hash what was sent. A default counts as not sent, so fields that this version added change nothing."""
+    defaults = _list_defaults(operation.arguments)
+    fields = {name: value for name, value in sent.items() if name not in defaults or value != defaults[name]}
+    fields.pop("idempotency_key", None)
     return hashlib.sha256(msgspec.json.encode([operation.name, fields], order="deterministic")).digest()
+
+
+@functools.cache
+def _list_defaults(arguments: type[msgspec.Struct]) -> dict[str, Any]:
+    """List the optional fields with their defaults."""
+    return {
+        field.encode_name: field.default if field.default_factory is msgspec.NODEFAULT else field.default_factory()
+        for field in msgspec.structs.fields(arguments)
+        if not field.required
+    }
+
+
+def _decode_answer(operation: Operation, answer: bytes) -> Any:
+    """Decode a stored answer. One of another version, with other fields, stays what the caller would have received."""
+    try:
+        return msgspec.json.decode(answer, type=operation.result)
+    except msgspec.ValidationError:
+        return msgspec.json.decode(answer)
