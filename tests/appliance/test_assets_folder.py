@@ -144,7 +144,7 @@ def test_backup_has_the_files_and_is_restored_with_them(served: FolderServer, se
         done = run("backup", backups / name, "--db", served.db, "--json")
         assert done.exit_code == 0, done.stderr
         assert json.loads(done.stdout)["assets"] == (copied if name == "two.db" else 2 * SIZE)  # the rest is linked
-    assert names(backups) == ["one.db", "one.db.assets", "two.db", "two.db.assets"]
+    assert names(backups) == ["one.db", "one.db.assets", "one.db.sha256", "two.db", "two.db.assets", "two.db.sha256"]
     assert [check(backups / name)[0] for name in ("one.db", "two.db")] == [0, 0]
     sent = dict(served.sent)
     ok(seed.sign_in(served.box).delete(f"/assets/{kept}"))
@@ -175,7 +175,7 @@ def test_scheduled_backups_delete_their_assets_with_them(served: FolderServer) -
     for name in (old.name, "ticketbox-20200102T000000Z.db", "foreign.db"):
         (plan.folder / f"{name}.assets" / "assets-1").mkdir(parents=True)
     made = Path(create_backup(plan, asyncio.Event()).file)
-    assert names(plan.folder) == sorted(["foreign.db.assets", made.name, f"{made.name}.assets"])
+    assert names(plan.folder) == sorted(["foreign.db.assets", made.name, f"{made.name}.assets", f"{made.name}.sha256"])
     assert check(made)[0] == 0
 
 

@@ -22,7 +22,10 @@ from ticketbox.store.file.migrate import UnusableFile, find_newest_number
 
 def test_backup_has_the_same_rows_as_the_database(db: Path, tmp_path: Path) -> None:
     done = run("backup", tmp_path / "copy.db", "--db", db)
-    assert (done.exit_code, done.stderr) == (0, "copying …\nverifying …\ncomparing contents with their hashes …\n")
+    assert (done.exit_code, done.stderr) == (
+        0,
+        "copying …\nverifying …\ncomparing contents with their hashes …\ncomputing the checksum …\n",
+    )
     assert done.stdout.startswith(f"Copied {db} to {tmp_path / 'copy.db'}: ")
     assert "6 tickets, 6 captures" in done.stdout
     assert rows(tmp_path / "copy.db") == rows(db)
@@ -43,9 +46,10 @@ def test_backup_into_a_directory_is_named_by_time(db: Path, tmp_path: Path) -> N
     folder = tmp_path / "backups"
     folder.mkdir()
     assert run("backup", folder, "--db", db).exit_code == 0
-    (name,) = names(folder)
+    name, checksum = names(folder)
     assert name.startswith("ticketbox-20")
     assert name.endswith("Z.db")
+    assert (folder / checksum).read_text() == f"{digest(folder / name)}  {name}\n"
 
 
 @pytest.mark.long

@@ -64,7 +64,7 @@ def test_copy_with_fewer_or_more_rows_is_not_restored(db: Path, saved: Path, dam
     with pytest.raises(UnusableFile, match="rows are missing in the copy"):
         restore_backup(saved, db, force=True, report=break_copy)
     assert digest(db) == before
-    assert names(db.parent) == sorted([db.name, saved.name])
+    assert names(db.parent) == sorted([db.name, saved.name, f"{saved.name}.sha256"])
 
 
 def test_wal_of_a_killed_server_is_moved_with_its_database(seed: Seed, saved: Path, tmp_path: Path) -> None:
@@ -139,6 +139,7 @@ def test_restore_leaves_a_database_in_use_alone(seed: Seed, saved: Path, tmp_pat
     ids=["newer", "contents", "foreign", "cut", "garbage", "empty", "missing"],
 )
 def test_corrupt_backup_changes_nothing(db: Path, saved: Path, tmp_path: Path, spoil, words) -> None:
+    saved.with_name(f"{saved.name}.sha256").unlink()  # as a backup of an earlier version
     spoil(saved)
     before, there = digest(db), [name for name in names(tmp_path) if not name.startswith("saved")]
     done = run("restore", saved, "--db", db, "--force")
@@ -180,3 +181,22 @@ def test_restore_never_overwrites_its_source(db: Path) -> None:
     assert (done.exit_code, digest(db)) == (1, before)
     alias = Path(shutil.copy(db, db.with_name("other.db")))
     assert run("restore", alias, "--db", db, "--force").exit_code == 0
+
+
+@pytest.mark.parametrize("damage", ["bit", "end"])
+def test_backup_with_a_changed_bit_is_refused(saved: Path, tmp_path: Path, damage: str) -> None:
+    """Also in a text, or at the end of a free page, where SQLite notices nothing."""
+    data = bytearray(saved.read_bytes())
+    if damage == "bit":
+        data[data.index(b"Capture 1")] ^= 1
+    else:
+        del data[-1]
+    saved.write_bytes(data)
+    done = run("restore", saved, "--db", tmp_path / "new.db")
+    assert (done.exit_code, f"differs from its checksum in {saved.name}.sha256" in done.stderr) == (1, True)
+    assert not (tmp_path / "new.db").exists()
+    checked = run("check", "--db", saved)
+    assert (checked.exit_code, "differs from its checksum" in checked.stdout) == (1, True)
+    saved.with_name(f"{saved.name}.sha256").unlink()
+    if damage == "bit":
+        assert run("restore", saved, "--db", tmp_path / "new.db").exit_code == 0

@@ -65,7 +65,8 @@ def test_old_backups_are_deleted_and_other_files_are_kept(db: Path) -> None:
     made = create_backup(ours, asyncio.Event())
     found = set(names(ours.folder)) - strangers - {running.name}
     assert running.exists()
-    assert found == {"ticketbox-20200104T000000Z.db", "ticketbox-20200105T000000Z.db", Path(made.file).name}
+    name = Path(made.file).name
+    assert found == {"ticketbox-20200104T000000Z.db", "ticketbox-20200105T000000Z.db", name, f"{name}.sha256"}
     assert strangers <= set(names(ours.folder))
 
 

@@ -85,6 +85,7 @@ def _check_file(db: Path, report: Report, public_url: str | None) -> Iterator[Fi
     except UnusableFile as error:
         yield Finding(Severity.PROBLEM, "log", "the write-ahead log isn't the server's", str(error))
         return
+    yield from _check_checksum(db)
     restore = f"restore a backup: ticketbox restore BACKUP --db {db} --force (docs/operate/backups.md)"
     try:
         report.bytes = db.stat().st_size
@@ -100,6 +101,21 @@ def _check_file(db: Path, report: Report, public_url: str | None) -> Iterator[Fi
     except (UnusableFile, OSError) as error:
         yield Finding(Severity.PROBLEM, "file", f"can't read the file: {error}", restore)
     yield from check_environment(db, report, public_url)
+
+
+def _check_checksum(db: Path) -> Iterator[Finding]:
+    from ticketbox.store.file.checksums import has_checksum, verify_checksum
+    from ticketbox.store.file.migrate import UnusableFile
+
+    if not has_checksum(db):
+        return
+    try:
+        verify_checksum(db)
+    except (UnusableFile, OSError) as error:
+        words, _, advice = str(error).partition("; ")
+        yield Finding(Severity.PROBLEM, "checksum", words, advice)
+    else:
+        yield Finding(Severity.OK, "checksum", "the file matches its checksum")
 
 
 def _check_email_server(relay: "EmailServer | None") -> Iterator[Finding]:

@@ -16,6 +16,7 @@ from typing import Protocol
 import msgspec
 
 from ticketbox.store.file.check import Inspection, open_inspection, open_read_only
+from ticketbox.store.file.checksums import compute_checksum, get_checksum_path, write_checksum
 from ticketbox.store.file.connection import get_log_paths
 from ticketbox.store.file.folder.contents import flush_folder
 from ticketbox.store.file.folder.copies import AssetsCopy, prepare_copy
@@ -75,17 +76,28 @@ def back_up(
     """
     refuse_damage()
     _check_target(db, to, replace=replace)
-    with make_verified_copy(db, to, report, _throttle(is_cancelled)) as (part, copy):
+    pause_and_check = _throttle(is_cancelled)
+    with make_verified_copy(db, to, report, pause_and_check) as (part, copy):
         refuse_damage()
+        report("computing the checksum", None)
+        checksum = compute_checksum(part, lambda: _stop_if(pause_and_check()))
+        get_checksum_path(to).unlink(missing_ok=True)  # of the backup that this one replaces
         part.replace(to)
+        write_checksum(to, checksum)
         flush_folder(to.parent)
     return copy
 
 
 def delete_backup(backup: Path) -> None:
-    """Delete a backup and its assets."""
+    """Delete a backup, its checksum and its assets."""
     backup.unlink(missing_ok=True)
+    get_checksum_path(backup).unlink(missing_ok=True)
     shutil.rmtree(backup.with_name(f"{backup.name}.assets"), ignore_errors=True)
+
+
+def _stop_if(cancelled: bool) -> None:
+    if cancelled:
+        raise OperationCancelled
 
 
 def _throttle(is_cancelled: Callable[[], bool]) -> Callable[[], bool]:

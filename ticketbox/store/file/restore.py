@@ -10,6 +10,7 @@ from pathlib import Path
 import msgspec
 
 from ticketbox.store.file.backup import FinishedCopy, ReportProgress, make_verified_copy
+from ticketbox.store.file.checksums import verify_checksum
 from ticketbox.store.file.connection import connect, get_log_paths
 from ticketbox.store.file.folder.contents import flush_folder
 from ticketbox.store.file.folder.copies import find_assets_dir
@@ -36,6 +37,8 @@ def restore_backup(
         raise UnusableFile(f"{db}: the file already exists; --force replaces it, and keeps the old one beside it")
     if db.exists() and db.samefile(source):
         raise UnusableFile(f"{source}: this is the file that would be replaced")
+    report("comparing the backup with its checksum", None)
+    verify_checksum(source)
     path = find_assets_dir(db) if assets_dir is None else str(assets_dir.absolute())
     with make_verified_copy(source, db, report, is_cancelled, create_location(path)) as (part, copy):
         _give_to_owner(part, db)
