@@ -43,6 +43,12 @@ def write_info(logger: str, message: str, fields: dict[str, object]) -> None:
     _waiting.append((time.time(), logger, message, fields))
 
 
+def format_announcement(message: str) -> str:
+    """Return a line for standard output in the format of the log, with its secrets: the set-up address is one."""
+    assert _lines is not None
+    return _lines.line(time.time(), "info", "ticketbox", message, {})
+
+
 def _write(lines: "_Lines") -> None:
     """Write the waiting lines in one system call."""
     taken = _waiting.copy()

@@ -41,6 +41,14 @@ def test_unit_file_uses_flags_and_variables_of_serve() -> None:
     assert int(seconds[1]) > 10
 
 
+def test_unit_and_compose_file_limit_the_memory_to_more_than_the_minimum() -> None:
+    unit = (PACKAGING / "ticketbox.service").read_text("utf-8")
+    high, most = (re.search(rf"^{name}=(\d+[MG])$", unit, re.MULTILINE) for name in ("MemoryHigh", "MemoryMax"))
+    assert (high and high[1], most and most[1]) == ("768M", "1G")
+    assert "OOMPolicy=continue\n" in unit  # a worker process that is killed doesn't stop the server
+    assert "\n    mem_limit: 1g " in (PACKAGING / "compose.yaml").read_text("utf-8")
+
+
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
     """A root in which systemd finds the unit, its program and its own targets."""

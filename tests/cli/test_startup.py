@@ -1,5 +1,9 @@
 """What a start loads, and what waits until it is asked for."""
 
+import json
+import re
+import subprocess
+import sys
 from pathlib import Path
 
 import httpx
@@ -67,3 +71,26 @@ def test_failed_mcp_import_is_reported_and_retried(seed: Seed, tmp_path: Path, w
             ok(client.get("/me"))
         marker.unlink()
         eventually(lambda: post_to_mcp(box, **bearer).status_code == 200)
+
+
+def test_every_line_of_a_server_with_json_is_json(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "ticketbox", "serve", "--db", str(tmp_path / "new.db"), "--port", "0", "--no-open"]
+    command += ["--log-format", "json", "--public-url", "http://tickets.example.org"]
+    lines: list[dict[str, str]] = []
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
+        assert process.stdout is not None
+        for line in process.stdout:
+            lines.append(json.loads(line))
+            if "/setup/" in line:
+                break
+        refused = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+        process.terminate()
+        lines += [json.loads(line) for line in process.stdout]
+        assert process.wait(60) == 0
+    messages = [line["message"] for line in lines]
+    assert f"ticketbox serves {tmp_path / 'new.db'} at http://tickets.example.org" in messages
+    assert any(re.fullmatch(r"set it up .*: http://tickets.example.org/setup/\w{20,}", each) for each in messages)
+    assert any(line["level"] == "warning" and "without https" in line["message"] for line in lines)
+    assert (refused.returncode, refused.stdout) == (1, "")
+    (error,) = [json.loads(line) for line in refused.stderr.splitlines()]
+    assert (error["level"], "another ticketbox server" in error["message"]) == ("error", True)

@@ -1,6 +1,7 @@
 """`ticketbox serve`: run the server."""
 
 import contextlib
+import logging
 import socket
 import sys
 from collections.abc import Callable, Generator
@@ -159,31 +160,49 @@ def run(settings: Settings, listener: socket.socket, *, open_browser: bool, mess
         with asyncio.Runner(loop_factory=_find_loop_factory()) as runner:
             runner.run(_serve(settings, listener, open_browser, message))
     except UnusableFile as error:
+        if settings.log_format == "json":
+            _log(logging.ERROR, str(error))
+            sys.exit(1)
         exit_with_error(str(error))
+
+
+def _log(level: int, text: str) -> None:
+    """Log what is said at a terminal, so that with JSON every line of both outputs is JSON."""
+    logging.getLogger("ticketbox").log(level, "%s", text)
 
 
 async def _serve(settings: Settings, listener: socket.socket, open_browser: bool, message: str) -> None:
     with pause_garbage_collection():
         from ticketbox.app import open_appliance
         from ticketbox.jobs import systemd
+        from ticketbox.logs import format_announcement
         from ticketbox.server import serve_until_stopped
 
     async with open_appliance(settings) as appliance:
         if not settings.secure and not settings.public_url.startswith(
             ("http://localhost", "http://127.", "http://[::1]")
         ):
-            click.echo(
-                "ticketbox: browsers can't stay signed in at this address without https; "
-                "use --tls-cert and --tls-key, or set --public-url to the https URL of a proxy",
-                err=True,
+            warning = (
+                "browsers can't stay signed in at this address without https; "
+                "use --tls-cert and --tls-key, or set --public-url to the https URL of a proxy"
             )
+            if settings.log_format == "json":
+                _log(logging.WARNING, warning)
+            else:
+                click.echo(f"ticketbox: {warning}", err=True)
         address = await _create_set_up_url(appliance)
 
         def on_ready() -> None:
-            click.echo(f"ticketbox serves {settings.db} at {settings.public_url}")
-            if address is not None:
-                click.echo(f"Set it up within 30 minutes:\n\n  {address}\n")
-            click.echo(message, nl=False)
+            serves = f"ticketbox serves {settings.db} at {settings.public_url}"
+            if settings.log_format == "json":
+                click.echo(format_announcement(serves))
+                if address is not None:
+                    click.echo(format_announcement(f"set it up within 30 minutes: {address}"))
+            else:
+                click.echo(serves)
+                if address is not None:
+                    click.echo(f"Set it up within 30 minutes:\n\n  {address}\n")
+                click.echo(message, nl=False)
             sys.stdout.flush()
             systemd.notify("READY=1", f"STATUS=serving {settings.db} at {settings.public_url}")
             if open_browser and (address or message):
