@@ -1,36 +1,23 @@
 """Who is mentioned in a text."""
 
+import json
+import unicodedata
+from pathlib import Path
+
 import pytest
 
 from ticketbox.domain.events.mentions import MAX_MENTIONS, find_mentions
 
-NAMES = {1: "Ann", 2: "Ann Berg", 3: "Łukasz Nowak", 4: "bob", 5: "Ann"}
+# tests of the web app read the same file
+CORPUS = json.loads(Path(__file__).with_name("mentions.json").read_text("utf-8"))
+NAMES = dict(enumerate(CORPUS["people"]))
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("@Ann look", {1, 5}),
-        ("@ann, look", {1, 5}),
-        ("(@Ann)", {1, 5}),
-        ("@Ann Berg and @bob", {2, 4}),
-        ("@annberg", {2}),
-        ("@ŁUKASZ!", {3}),
-        ("**@bob**", {4}),
-        ("@bobby", set()),
-        ("@Anna", set()),
-        ("ann@bob.example", set()),
-        ("https://social.example/@bob", set()),
-        ("`@bob` and ```\n@bob\n``` and ```\n@bob", set()),
-        ("@@bob", set()),
-        ("@ bob", set()),
-        ("bob", set()),
-        ("@", set()),
-        ("", set()),
-    ],
-)
-def test_mention_is_an_at_sign_and_a_name(text: str, expected: set[int]) -> None:
-    assert find_mentions(text, NAMES) == expected
+@pytest.mark.parametrize(("text", "expected"), CORPUS["mentions"])
+def test_mention_is_an_at_sign_and_a_name(text: str, expected: list[str]) -> None:
+    for form in ("NFC", "NFD"):
+        names = {key: unicodedata.normalize(form, name) for key, name in NAMES.items()}
+        assert find_mentions(text, names) == {key for key, name in NAMES.items() if name in expected}
 
 
 def test_first_name_of_two_people_mentions_nobody() -> None:
@@ -41,5 +28,5 @@ def test_first_name_of_two_people_mentions_nobody() -> None:
 
 
 def test_number_of_candidates_is_bounded() -> None:
-    assert find_mentions("@nobody " * (MAX_MENTIONS - 1) + "@bob", NAMES) == {4}
+    assert find_mentions("@nobody " * (MAX_MENTIONS - 1) + "@bob", NAMES) == {3}
     assert find_mentions("@nobody " * MAX_MENTIONS + "@bob", NAMES) == set()

@@ -68,6 +68,14 @@ markdown.renderer.rules['task'] = (tokens, index, _options, env) => {
   return `<input type="checkbox" data-line="${line}" aria-label="${name}"${done ? ' checked' : ''}${off}> `;
 };
 
+// An `@` after a backslash stays apart from the text around it, so that it begins no mention.
+markdown.core.ruler.before('text_join', 'escapes', ({ tokens }) => {
+  for (const { children } of tokens)
+    for (const child of children ?? [])
+      if (child.type === 'text_special' && /[@\uff20]/.test(child.content)) child.type = 'escaped';
+});
+markdown.renderer.rules['escaped'] = (tokens, index) => escapeHtml(tokens[index]!.content);
+
 // Ids and keys of tickets become links, in upper or lower case, and mentions are highlighted. A key must begin with that
 // of a project that the reader sees (`env.keys`).
 const TICKET = /(?<![\w/.-])(?:(t-[0-9a-hjkmnp-tv-z]{8})|([A-Z0-9]{2,5})-[1-9]\d{0,8})(?![\w-])/gi;
@@ -95,7 +103,7 @@ function splitReferences(
   token: MarkdownToken,
   { keys, people, me }: RenderOptions,
 ): MarkdownToken[] {
-  const text = token.content;
+  const text = token.content.normalize();
   const tickets = [...text.matchAll(TICKET)].flatMap(({ 0: name, 1: id, 2: project, index }) => {
     if (!id && !keys?.has(project!.toUpperCase())) return [];
     const href = id ? `/tickets/${id.toLowerCase()}` : `/t/${name.toUpperCase()}`;
@@ -126,6 +134,13 @@ function splitReferences(
   addText(text.slice(end));
   return parts;
 }
+
+// Each part of a text with Hebrew or Arabic letters has the direction of its first letter.
+markdown.core.ruler.push('direction', ({ src, tokens }) => {
+  if (!/[\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}]/u.test(src))
+    return;
+  for (const token of tokens) if (token.nesting === 1 && token.level === 0) token.attrSet('dir', 'auto');
+});
 
 // Wide tables scroll in their own focusable region.
 markdown.renderer.rules.table_open = () =>
