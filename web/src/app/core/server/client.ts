@@ -4,6 +4,8 @@ import type { paths } from '../../../../generated/api';
 import { Activity } from './activity';
 import { fetchOnce } from './first-responses';
 import { Problem } from './problem';
+import { chooseKey, rememberLost } from './repeated-requests';
+import { compareClocks } from './server-clock.svelte';
 
 /** A client for every call of the REST API, typed from its OpenAPI document. Raises Problem. */
 export const api = createClient<paths>({
@@ -12,20 +14,32 @@ export const api = createClient<paths>({
   querySerializer: { array: { style: 'form', explode: false } },
 });
 
+const KEY = 'Idempotency-Key';
 const activity = new Activity(window);
 let isSigningOut = false;
 
+/** What the requests that create something contain, by the request. */
+const contents = new WeakMap<Request, string>();
+
 api.use({
-  onRequest({ request }) {
+  async onRequest({ request }) {
     if (activity.isBackground()) request.headers.set('Ticketbox-Background', '1');
+    const isJson = request.headers.get('Content-Type') === 'application/json';
+    if (request.method !== 'POST' || !isJson || request.headers.has(KEY)) return;
+    const content = `${request.url} ${await request.clone().text()}`;
+    contents.set(request, content);
+    request.headers.set(KEY, chooseKey(content));
   },
   async onResponse({ response, request }) {
+    compareClocks(response);
     if (response.ok) return;
     const problem = await Problem.fromResponse(response);
     if (problem.status === 401 && !isPublic(request.url)) redirectToSignIn();
     throw problem;
   },
-  onError() {
+  onError({ request }) {
+    const content = contents.get(request);
+    if (content) rememberLost(content, request.headers.get(KEY)!);
     throw new Problem(0, 'unreachable', 'The server can’t be reached. Check the connection, then try again.');
   },
 });

@@ -1,6 +1,8 @@
 import type { Priority, Ticket } from '../../../../generated/api';
+import { cleanTitle } from '../../../shared/clean-title';
 import { api, unwrap } from '../../core/server/client';
 import { toasts } from '../../core/toasts.svelte';
+import { createUuid } from '../../core/uuid';
 import { workspace } from '../../core/workspace.svelte';
 import { Uploads } from '../detail/uploads.svelte';
 import { linkAsset } from '../text/asset-link';
@@ -39,7 +41,7 @@ export class TicketDraft {
   files = $state.raw<File[]>([]);
   /** Whether it was begun earlier. */
   readonly isContinued: boolean;
-  #idempotencyKey = createKey();
+  #idempotencyKey = createUuid();
 
   readonly isEmpty = $derived(!this.fields.title.trim() && !this.fields.description.trim());
 
@@ -68,7 +70,7 @@ export class TicketDraft {
   clear(): void {
     Object.assign(this.fields, { title: '', description: '' });
     this.files = [];
-    this.#idempotencyKey = createKey();
+    this.#idempotencyKey = createUuid();
     this.keep();
   }
 
@@ -76,7 +78,14 @@ export class TicketDraft {
   async create(): Promise<Ticket> {
     const { title, description, priority, labels, assignees, due_on, agent } = this.fields;
     const header = { 'Idempotency-Key': this.#idempotencyKey };
-    const body = { column_id: this.columnId, title: title.trim(), description, priority, labels, due_on };
+    const body = {
+      column_id: this.columnId,
+      title: cleanTitle(title),
+      description,
+      priority,
+      labels,
+      due_on,
+    };
     const ticket = await unwrap(api.POST('/tickets', { params: { header }, body }));
     await Promise.all(
       assignees.map((user) =>
@@ -126,8 +135,4 @@ function join(...texts: string[]): string {
     .map((text) => text.trim())
     .filter(Boolean)
     .join('\n\n');
-}
-
-function createKey(): string {
-  return crypto.randomUUID?.() ?? String(Math.random()).slice(2);
 }

@@ -1,6 +1,7 @@
 import { withBase } from '../../core/navigation/base';
 import type { Asset } from '../../../../generated/api';
 import { describeError, Problem } from '../../core/server/problem';
+import { chooseKey, rememberLost } from '../../core/server/repeated-requests';
 
 const MAX_BYTES = 32 * 1024 * 1024;
 
@@ -48,9 +49,14 @@ function postFile(ticket: string, file: File, progress: (part: number) => void):
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();
     request.open('POST', withBase(`/api/v1/tickets/${ticket}/attachments`));
-    request.setRequestHeader('Idempotency-Key', crypto.randomUUID?.() ?? `${Date.now()}-${Math.random()}`);
+    const content = [ticket, file.name, file.size, file.lastModified].join(' ');
+    const key = chooseKey(content);
+    request.setRequestHeader('Idempotency-Key', key);
     request.upload.onprogress = ({ loaded, total }) => progress(total > 0 ? loaded / total : 0);
-    request.onerror = () => reject(new Problem(0, 'unreachable', 'The connection was lost. Try again.'));
+    request.onerror = () => {
+      rememberLost(content, key);
+      reject(new Problem(0, 'unreachable', 'The connection was lost. Try again.'));
+    };
     request.onload = () => {
       const { status, responseText } = request;
       if (status < 300) resolve(JSON.parse(responseText) as Asset);

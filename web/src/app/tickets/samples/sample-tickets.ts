@@ -7,6 +7,7 @@ import cartPicture from '../../../../../ticketbox/demo/data/screenshots/cart.web
 import checkoutPicture from '../../../../../ticketbox/demo/data/screenshots/checkout.webp?url';
 import lampsPicture from '../../../../../ticketbox/demo/data/screenshots/lamps.webp?url';
 import { SAMPLE } from './samples';
+import { createUuid } from '../../core/uuid';
 
 /** The demo's tickets that show most, from the last to the first on the board. */
 const FILES: Record<string, { capture: string; picture: string }> = {
@@ -58,7 +59,7 @@ function createForm(fields: Record<string, unknown>, recorded: SampleCapture, sc
   const health = Object.fromEntries(streams.map(({ name, health }) => [name, health]));
   const envelope = {
     ...fields,
-    id: crypto.randomUUID(),
+    id: createUuid(),
     page: recorded.page,
     environment: recorded.environment,
     captured_at: now,

@@ -1,4 +1,5 @@
 import { createSubscriber } from 'svelte/reactivity';
+import { readDelay } from '../../core/server/server-clock.svelte';
 import { formatAge } from './dates';
 
 const clock = $state({ now: Date.now() });
@@ -6,12 +7,12 @@ setInterval(() => (clock.now = Date.now()), 30_000);
 
 /** Format a time relative to now. The text updates while it is on the screen. */
 export function formatRelativeTime(at: string): string {
-  return formatAge(at, clock.now);
+  return formatAge(at, readClock());
 }
 
-/** The time in epoch milliseconds. What reads it updates every 30 seconds. */
+/** The server's time in epoch milliseconds. What reads it updates every 30 seconds. */
 export function readClock(): number {
-  return clock.now;
+  return clock.now + readDelay();
 }
 
 const subscribeToSeconds = createSubscriber((update) => {
@@ -19,8 +20,8 @@ const subscribeToSeconds = createSubscriber((update) => {
   return () => clearInterval(timer);
 });
 
-/** The time in epoch milliseconds. What reads it updates every second: only for what there are few of. */
+/** The server's time in epoch milliseconds. What reads it updates every second: only for what there are few of. */
 export function readSeconds(): number {
   subscribeToSeconds();
-  return Date.now();
+  return Date.now() + readDelay();
 }
