@@ -183,7 +183,7 @@ async def _serve(settings: Settings, listener: socket.socket, open_browser: bool
             ("http://localhost", "http://127.", "http://[::1]")
         ):
             warning = (
-                "browsers can't stay signed in at this address without https; "
+                "without https, others in the network can read passwords, sessions and tokens; "
                 "use --tls-cert and --tls-key, or set --public-url to the https URL of a proxy"
             )
             if settings.log_format == "json":

@@ -73,7 +73,7 @@ def _check_public_url(public_url: str | None) -> Iterator[Finding]:
         if url.path:
             yield from _check_metadata(url)
     if url.scheme == "http" and url.hostname not in {"localhost", "127.0.0.1", "::1"}:
-        words = f"{public_url} doesn't use https: browsers can't stay signed in, and tokens are sent in plain text"
+        words = f"{public_url} doesn't use https: others in the network can read passwords, sessions and tokens"
         yield Finding(
             Severity.WARNING, "https", words, "use --tls-cert and --tls-key with `ticketbox serve`, or an https proxy"
         )

@@ -7,6 +7,8 @@ describe('parsePath', () => {
     ['/projects/proj_1', { name: 'board', project: 'proj_1', view: 'board' }],
     ['/projects/proj_1/table', { name: 'board', project: 'proj_1', view: 'table' }],
     ['/projects/proj_1/archive', { name: 'board', project: 'proj_1', view: 'archive' }],
+    ['/projects/proj_1/', { name: 'board', project: 'proj_1', view: 'board' }],
+    ['/projects/proj_1/table/', { name: 'board', project: 'proj_1', view: 'table' }],
     ['/tickets/t-1', { name: 'ticket', ticket: 't-1', tab: null }],
     ['/tickets/t-1/network', { name: 'ticket', ticket: 't-1', tab: 'network' }],
     ['/settings', { name: 'settings', section: '' }],

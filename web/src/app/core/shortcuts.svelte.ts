@@ -1,4 +1,5 @@
 import { untrack } from 'svelte';
+import { readLatinKey } from '../../shared/keyboard';
 
 /** A keyboard shortcut of the components on the screen. The help dialog and the palette list it. */
 export interface Shortcut {
@@ -94,7 +95,7 @@ function isOverlayOpen(): boolean {
 
 /** What a pressed key is called in `keys`. */
 export function nameKey(event: KeyboardEvent): string {
-  const name = event.key === ' ' ? 'Space' : event.key;
+  const name = event.key === ' ' ? 'Space' : readLatinKey(event);
   return (isMac ? event.metaKey : event.ctrlKey) ? `mod+${name.toLowerCase()}` : name;
 }
 

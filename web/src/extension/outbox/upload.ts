@@ -3,6 +3,7 @@ import { callApi } from '../connection/api';
 import { ApiError } from '../connection/request';
 import type { ExistingTicket, QueuedCapture } from '../storage';
 import { gzipJson } from '../tab-recording/compression';
+import { cleanTitle } from '../../shared/clean-title';
 
 interface Receipt {
   ticket_id: string;
@@ -66,7 +67,7 @@ export function describeCapture(capture: QueuedCapture): object {
   const { id, envelope, title, description, project, priority } = capture;
   const target = capture.existing
     ? { ticket_id: capture.existing.id }
-    : { title: title.trim() || null, description, project_id: project, priority };
+    : { title: cleanTitle(title) || null, description, project_id: project, priority };
   return { ...envelope, id, ...target };
 }
 

@@ -9,9 +9,13 @@ export type Route =
   | { name: 'invitation'; secret: string }
   | { name: 'notFound' };
 
-/** Parse a path of the app. The server knows the same paths (`PATHS` in its web app module). */
+/** Parse a path of the app; a slash at its end doesn't matter. The server knows the same paths (`PATHS` in its web app module). */
 export function parsePath(path: string): Route {
-  const [first, id, rest] = path.split('/').slice(1).map(decodeSegment);
+  const [first, id, rest] = path
+    .replace(/(?<=.)\/$/, '')
+    .split('/')
+    .slice(1)
+    .map(decodeSegment);
   switch (first) {
     case '':
       return { name: 'home' };
