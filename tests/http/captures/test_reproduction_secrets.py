@@ -1,4 +1,4 @@
-"""A reproduction holds no secret that the corpus knows, nor a body that the policy leaves out."""
+"""A reproduction holds no secret that the corpus knows, no body that the policy leaves out, and no foreign address."""
 
 import io
 import json
@@ -65,3 +65,26 @@ def test_pack_holds_no_body_that_the_policy_leaves_out(world: World) -> None:
         project = world.new_project(policy, capture_policy={"bodies": policy})
         files = read_pack(world, project, {"network": [call]})
         assert any(BODY in text for text in files.values()) is is_held
+
+
+@pytest.mark.parametrize(
+    "form", ["//evil.example/own", "/\\evil.example/own", "\\\\evil.example/own", "/\t/evil.example/own"]
+)
+def test_addresses_of_a_capture_name_no_other_host(world: World, form: str) -> None:
+    hostile = f"https://ann:password@shop.example{form}"
+    opened = [{"seq": 1, "ts": 1, "kind": "navigate", "url": hostile}]
+    late = [{"seq": 2, "ts": 9_000, "kind": "navigate", "url": "javascript:alert(1)"}]
+    without = read_pack(world, world.project, {}, page={"url": hostile})
+    files = read_pack(world, world.project, {"actions": opened + late}, page={"url": hostile})
+    for spec in (without["reproduce.spec.ts"], files["reproduce.spec.ts"]):
+        assert "open('/evil.example/own')" in spec
+    assert "(another site; not repeated)" in files["reproduce.spec.ts"]
+    assert json.loads(files["expected.json"])["page"] == "https://shop.example/evil.example/own"
+    (ticket, *_) = ok(world.api.get("/tickets", params={"project_id": world.project}))["items"]
+    assert ticket["source_url"] == "https://shop.example/evil.example/own"
+
+
+def test_page_of_the_browser_itself_has_no_address(world: World) -> None:
+    for address in ("chrome://version/", "javascript:alert(1)", ""):
+        files = read_pack(world, world.project, {}, page={"url": address, "title": "Version"})
+        assert json.loads(files["expected.json"])["page"] == ""

@@ -155,3 +155,17 @@ def test_characters_that_reorder_or_control_are_refused_in_lines(world: World, c
         ok(world.api.post("/tickets", json={"project_id": world.project, "title": right_to_left}))["title"]
         == right_to_left
     )
+
+
+def test_address_of_a_ticket_is_that_of_a_page(world: World) -> None:
+    for sent, stored in (
+        ("https://shop.example/cart?next=//x", "https://shop.example/cart?next=//x"),
+        ("https://shop.example//evil.example/\\own", "https://shop.example/evil.example//own"),
+        ("file:///home/ann/index.html", "file:///home/ann/index.html"),
+    ):
+        assert world.ticket(source_url=sent)["source_url"] == stored
+    for wrong in ("javascript:alert(1)", "data:text/html,x", "https:shop.example", "https://ann:password@shop.example/",
+                  "https://shop.example\\@evil.example/", "//shop.example/", "file://server/share",
+                  "https://shop.example/ x", "x https://shop.example/", "https://shop.example/\n"):  # fmt: skip
+        given = {"project_id": world.project, "title": "x", "source_url": wrong}
+        expect_error(world.api.post("/tickets", json=given), 400, "invalid_request")

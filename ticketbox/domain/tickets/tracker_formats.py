@@ -13,6 +13,7 @@ from typing import Any
 
 import msgspec
 
+from ticketbox.domain.core.network.page_address import normalize_page_address
 from ticketbox.domain.core.problems import InvalidField, InvalidRequest
 from ticketbox.domain.core.unsafe_characters import remove_unsafe
 from ticketbox.domain.tickets.records import Priority
@@ -207,7 +208,7 @@ def _build_ticket(
         resolved=resolved,
         priority=_PRIORITIES.get(priority.casefold(), Priority.NONE),
         labels=list(named.values())[:_MAX_LABELS],
-        url=url if _URL.fullmatch(url) else None,
+        url=normalize_page_address(url) if _URL.fullmatch(url) else None,
         comments=[said[:50_000] for text in comments if (said := text.replace("\x00", "")).strip()],
     )
 

@@ -10,6 +10,7 @@ from ticketbox.domain.core.access.policy import Actor
 from ticketbox.domain.core.access.scopes import Scope
 from ticketbox.domain.core.clock import format_rfc3339
 from ticketbox.domain.core.fairness.limits import Budget
+from ticketbox.domain.core.network.page_address import normalize_page_address
 from ticketbox.domain.core.problems import CompanyStorageFull, Conflict, InvalidRequest, NotFound, TicketArchived
 from ticketbox.domain.tickets.records import CaptureSummary
 from ticketbox.operations.captures.assets import require_room_for_attachments, require_storage
@@ -125,7 +126,7 @@ def _find_or_create_ticket(
         description=prepared.description,
         priority=envelope.priority,
         labels=normalize_labels(prepared.labels),
-        source_url=prepared.capture.page.url,
+        source_url=normalize_page_address(prepared.capture.page.url),  # None for a page of the browser itself
     )
     ticket_row, ticket = insert_ticket(tx, actor, row, new)
     return ticket_row, ticket.id

@@ -62,10 +62,12 @@ Url = Annotated[
     str,
     Meta(
         max_length=8_192,
-        description="An absolute URL.",
+        description="The http, https or file address of a page, without a login.",
         examples=["https://shop.example/cart"],
     ),
-    match_whole(r"[A-Za-z][A-Za-z0-9+.\-]*:[^\x00-\x20\x7f]*"),
+    match_whole(
+        r"([hH][tT][tT][pP][sS]?://[^\x00-\x20\x7f/?#@\\]+([/?#][^\x00-\x20\x7f]*)?|[fF][iI][lL][eE]:///[^\x00-\x20\x7f]*)"
+    ),
 ]
 Email = Annotated[
     str,

@@ -18,6 +18,7 @@ from ticketbox.domain.companies.records import CapturePolicy
 from ticketbox.domain.core.access.policy import Actor
 from ticketbox.domain.core.access.scopes import Access, Scope
 from ticketbox.domain.core.fairness.limits import Budget
+from ticketbox.domain.core.network.page_address import normalize_page_address
 from ticketbox.domain.core.patterns import match_whole
 from ticketbox.domain.core.problems import CompanyStorageFull, Conflict, InvalidField, NotFound
 from ticketbox.domain.reports.identity import MAX_TOKEN, Identity, verify_identity
@@ -183,7 +184,7 @@ def create_report(tx: Write, actor: Actor, args: CreateReport, prepared: _Prepar
         description=prepared.description,
         priority=Priority.NONE,
         labels=[LABEL],
-        source_url=None if prepared.capture is None else prepared.capture.capture.page.url,
+        source_url=prepared.capture and normalize_page_address(prepared.capture.capture.page.url),
     )
     row = insert_ticket(tx, actor, project, new, notifies=False)[0]
     if prepared.capture is not None:

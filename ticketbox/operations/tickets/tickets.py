@@ -9,6 +9,7 @@ from ticketbox.domain.captures.fingerprints import fingerprint_page
 from ticketbox.domain.core.access.policy import Actor
 from ticketbox.domain.core.access.scopes import Scope
 from ticketbox.domain.core.fairness.limits import Budget
+from ticketbox.domain.core.network.page_address import normalize_page_address
 from ticketbox.domain.core.problems import ApprovalRequired, InvalidField, InvalidRequest, NotFound, TicketArchived
 from ticketbox.domain.tickets.records import Priority, Ticket
 from ticketbox.operations.core.inputs import Branch, DueDate, Labels, Markdown, Title, Url, normalize_labels
@@ -79,7 +80,7 @@ def create_ticket(tx: Write, actor: Actor, args: CreateTicket) -> Ticket:
         description=args.description,
         priority=args.priority,
         labels=normalize_labels(args.labels),
-        source_url=args.source_url,
+        source_url=args.source_url and normalize_page_address(args.source_url),
         branch=args.branch,
         due_on=None if args.due_on is None else args.due_on.isoformat(),
     )

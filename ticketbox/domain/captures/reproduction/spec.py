@@ -13,6 +13,7 @@ from ticketbox.domain.captures.reproduction.layout import MAX_LINE, write_step
 from ticketbox.domain.captures.reproduction.locators import find_place, quote, write_locator
 from ticketbox.domain.captures.reproduction.moments import find_moments
 from ticketbox.domain.captures.steps import Step
+from ticketbox.domain.core.network.page_address import normalize_path
 
 MAX_REPEAT = 20
 
@@ -116,7 +117,8 @@ def read_path(url: str) -> str:
     parts = _split(url)
     if parts is None or not parts.netloc:
         return "/"
-    return parts._replace(scheme="", netloc="", path=parts.path or "/").geturl()
+    rest = parts._replace(scheme="", netloc="", path="").geturl()
+    return f"{normalize_path(parts.path)}{rest}"
 
 
 def _plan_step(step: Step, cause: Step | None, page_url: str, again: Sequence[float]) -> Line:
@@ -175,7 +177,7 @@ def _add_place(line: Line) -> Line:
 def _plan_navigation(step: Step, since: float, page_url: str) -> Line:
     url = _split(step.url or page_url)
     home = _split(page_url)
-    if url is None or home is None or url.netloc != home.netloc:
+    if url is None or home is None or not url.netloc or url.netloc != home.netloc:
         return Line(step, " (another site; not repeated)", None)
     verb = "arrive" if since <= _NAVIGATES else "open"
     return Line(step, "", f"{verb}({quote(read_path(step.url or page_url))})")

@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from ticketbox.domain.captures.actions import ActionEntry
 from ticketbox.domain.captures.capture import (
     ConsoleEntry,
     ErrorEntry,
@@ -36,10 +37,13 @@ from ticketbox.domain.captures.summaries.search_text import collect_console_word
 from ticketbox.domain.companies.records import Actions, Bodies, CapturePolicy, PageSourceMaps
 from ticketbox.domain.core.ids import Prefix, generate_id
 from ticketbox.domain.core.memory import return_free_memory
+from ticketbox.domain.core.network.page_address import normalize_page_address
 from ticketbox.domain.core.packed_content import PackedContent, pack_content, pack_pieces
 from ticketbox.domain.core.unsafe_characters import remove_unsafe
 from ticketbox.domain.tickets.records import FrequentError, StreamCounts
 from ticketbox.operations.core.inputs import MAX_LABEL, MAX_MARKDOWN
+
+_NO_PAGE = "about:blank"  # where a step led that didn't open a page of a site
 
 MAX_DECODED = 2 * 1024 * 1024  # of the entries of all streams: few are read again
 
@@ -95,7 +99,7 @@ def process_streams(args: SentCapture, policy: CapturePolicy, seconds: float) ->
     redactor = Redactor(policy.extra_redactions, limit.check)
     public_id = generate_id(Prefix.CAPTURE)
     streams = _pack_streams(args, policy, public_id, redactor, limit)
-    page = _remove_control_characters(args.page)
+    page = _clean_page(args.page)
     redactor.redact_page(page)
     redactor.redact_environment(args.environment)
     title = redactor.redact_text(remove_unsafe(args.title or "", " ").strip() or page.title.strip() or page.url)
@@ -162,7 +166,13 @@ def _pack_streams(
         shape_bodies(network, limit.check)
     errors: EntrySequence[ErrorEntry] = read(Stream.ERRORS, args.errors, prepare_error)
     sent_actions = b"[]" if policy.actions is Actions.OFF else args.actions
-    actions = read(Stream.ACTIONS, sent_actions, lambda entry: redactor.redact_actions((entry,)))
+
+    def prepare_action(entry: ActionEntry) -> None:
+        if entry.url is not None:
+            entry.url = normalize_page_address(entry.url) or _NO_PAGE
+        redactor.redact_actions((entry,))
+
+    actions = read(Stream.ACTIONS, sent_actions, prepare_action)
     # after the others, whose failures are all read again and so use the allowance first
     console: EntrySequence[ConsoleEntry] = read(Stream.CONSOLE, args.console, prepare_line)
     return PackedStreams(
@@ -199,7 +209,7 @@ def _complete_health(health: Health, policy: CapturePolicy, streams: PackedStrea
     health.replay = replay.health
 
 
-def _remove_control_characters(page: Page) -> Page:
+def _clean_page(page: Page) -> Page:
     """Remove control characters from a page's texts, which come from the site: a ticket's lines mustn't have any."""
-    url, title = remove_unsafe(page.url), remove_unsafe(page.title, " ")
-    return Page(url, title, None if page.referrer is None else remove_unsafe(page.referrer))
+    url = normalize_page_address(remove_unsafe(page.url)) or ""
+    return Page(url, remove_unsafe(page.title, " "), None if page.referrer is None else remove_unsafe(page.referrer))
