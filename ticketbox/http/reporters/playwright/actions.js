@@ -23,9 +23,9 @@ const MAX_LINE = 4_096;
 export function buildAction({ class: className, method, params = {} }, ts) {
   if (!CLASSES.has(className)) return null;
   const target = params.selector ? describeTarget(params.selector) : null;
-  if (method in CHANGES) return { ts, kind: 'change', target, value_kind: CHANGES[method] };
-  if (method in CLICKS) return { ts, kind: 'click', target, repeat: CLICKS[method] };
-  if (method in OTHERS) return { ts, kind: OTHERS[method] };
+  if (Object.hasOwn(CHANGES, method)) return { ts, kind: 'change', target, value_kind: CHANGES[method] };
+  if (Object.hasOwn(CLICKS, method)) return { ts, kind: 'click', target, repeat: CLICKS[method] };
+  if (Object.hasOwn(OTHERS, method)) return { ts, kind: OTHERS[method] };
   switch (method) {
     case 'goto':
       return { ts, kind: 'navigate', url: params.url };
@@ -69,10 +69,12 @@ function unquote(text) {
 function nameKey(pressed) {
   const parts = pressed.split(/\+(?=.)/);
   const key = parts.pop();
-  const held = parts.filter((each) => each in MODIFIERS).map((each) => MODIFIERS[each]);
+  const held = parts.filter((each) => Object.hasOwn(MODIFIERS, each)).map((each) => MODIFIERS[each]);
   if (key.length === 1) {
     if (held.every((each) => each === 'Shift') || /[\s\p{Cc}]/u.test(key)) return null;
     return [...held, key.toUpperCase()].join('+');
   }
-  return /^[A-Z][A-Za-z0-9]{1,18}$/.test(key) && !(key in MODIFIERS) ? [...held, key].join('+') : null;
+  return /^[A-Z][A-Za-z0-9]{1,18}$/.test(key) && !Object.hasOwn(MODIFIERS, key)
+    ? [...held, key].join('+')
+    : null;
 }

@@ -35,7 +35,7 @@ export function buildRequest({ startedDateTime, time, request, response, _resour
 }
 
 function readHeaders(pairs = []) {
-  const headers = {};
+  const headers = Object.create(null); // a name can be `constructor`
   for (const { name, value } of pairs.slice(0, MAX_HEADERS)) {
     if (!name || name.startsWith(':')) continue;
     const key = name.slice(0, 256);

@@ -83,7 +83,7 @@ export function roleOf(element: Element): string | null {
     return hasAttributeNamed(element, 'list') && /^(?:text|search|tel|url|email)$/.test(type)
       ? 'combobox'
       : (INPUT_ROLES[type] ?? null);
-  return ROLES[name] ?? null;
+  return Object.hasOwn(ROLES, name) ? ROLES[name]! : null;
 }
 
 /** CSS that finds every element of a role, and others. */

@@ -62,7 +62,8 @@ function describeInput(value: string, target: ActionEntry['target']): string {
   const [kind = '', length = ''] = value.split(' ');
   if (kind === 'private') return 'Typed into a private field';
   if (kind === 'empty') return `Cleared ${nameField(target)}`;
-  const words = VALUES[kind] ?? (length && `${length} ${length === '1' ? 'character' : 'characters'}`);
+  const known = Object.hasOwn(VALUES, kind) ? VALUES[kind] : null;
+  const words = known ?? (length && `${length} ${length === '1' ? 'character' : 'characters'}`);
   return `Typed ${words ? `${words} ` : ''}into ${nameField(target)}`;
 }
 
@@ -75,7 +76,8 @@ function nameField(target: ActionTarget | null | undefined): string {
 /** Name an element: its role and its name, text, or locator. */
 export function nameElement(target: ActionTarget | null | undefined): string {
   if (!target) return 'the page';
-  const role = target.role ? (ROLES[target.role] ?? target.role) : '';
+  const known = target.role && Object.hasOwn(ROLES, target.role) ? ROLES[target.role] : null;
+  const role = known ?? target.role ?? '';
   const name = clip(target.name) || clip(target.text);
   if (name) return `${role} “${name}”`.trimStart();
   const place = target.test_id || target.selectors?.at(-1);

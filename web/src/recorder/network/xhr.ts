@@ -31,7 +31,8 @@ export function recordXhr(log: RequestLog): void {
       const result = apply(original, this, args as never);
       attempt(() => {
         const [method, url] = [String(args[0]).toUpperCase(), captureAddress(args[1])];
-        openedRequests.set(this, { method, url, headers: {} });
+        const headers = Object.create(null) as Record<string, string>; // a name can be `constructor`
+        openedRequests.set(this, { method, url, headers });
       });
       return result;
     },

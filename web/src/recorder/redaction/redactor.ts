@@ -166,7 +166,7 @@ export class Redactor {
   }
 
   #redactHeaders(headers: { [name: string]: string }): { [name: string]: string } {
-    const result: { [name: string]: string } = {};
+    const result = Object.create(null) as { [name: string]: string };
     for (const [name, value] of Object.entries(headers)) {
       const key = name.trim().toLowerCase();
       if (REMOVED_HEADERS.has(key)) this.counts.headers += 1;
