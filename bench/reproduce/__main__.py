@@ -110,7 +110,7 @@ def reproduce(api: httpx.Client, capture: str, pack: Path, site: Path, bug: Bug,
     expected = msgspec.json.decode(pack.joinpath(EXPECTED).read_bytes(), type=Expectations)
     if expected.is_empty:
         return Result(bug, policy, NOTHING, NOTHING, [], pack_seconds)
-    runner = prepare_runner(pack, shell)
+    runner = prepare_runner(pack, shell, sandboxed=os.geteuid() != 0)
     verdicts: list[str] = []
     seconds: list[float] = []
     for seeded in (bug.name, ""):

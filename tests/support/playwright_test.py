@@ -13,9 +13,10 @@ import { chromium } from %(core)s;
 import { fileURLToPath } from 'node:url';
 
 export async function test(name, run) {
-  const browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: ['--no-sandbox'] });
+  const args = ['--no-sandbox', ...JSON.parse(process.env.CHROMIUM_ARGUMENTS ?? '[]')];
+  const browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args });
   try {
-    await run({ page: await browser.newPage() }, { file: fileURLToPath(process.env.SPEC) });
+    await run({ page: await (await browser.newContext()).newPage() }, { file: fileURLToPath(process.env.SPEC) });
   } catch (error) {
     console.error(error.message);
     process.exitCode = 1;

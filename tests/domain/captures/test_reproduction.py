@@ -297,6 +297,10 @@ def test_element_in_a_frame_is_found_in_it() -> None:
     locator = write_locator(target, "https://pay.example/form?x=1")
     assert locator == "page.frameLocator('iframe[src*=\"/form\"]').locator('#pay')"
     assert find_place(target, "https://pay.example/form?x=1") is None
+    for hostile in ('https://x/a"] >> #b', "https://x/a\\", "https://x/a b", "https://[bad", "javascript:1"):
+        assert write_locator(target, hostile) in (
+            "page.frameLocator('iframe').locator('#pay')", "page.frameLocator('iframe[src*=\"1\"]').locator('#pay')",
+        )  # fmt: skip
 
 
 @pytest.mark.parametrize(

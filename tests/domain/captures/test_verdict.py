@@ -117,3 +117,20 @@ def test_different_rounds_are_flaky() -> None:
 def test_console_of_a_verification_begins_with_the_errors_of_the_page() -> None:
     seen = observe(errors=[BUG, BUG], console_errors=["oh no"])
     assert list_console(seen) == [f"TypeError: {BUG['message']}", "oh no"]
+
+
+def test_run_whose_test_failed_itself_says_nothing() -> None:
+    for seen in ({}, {"errors": [BUG]}, {"errors": [BUG], "recognized": True}, {"reached": False}):
+        assert judge_round(expect(errors=(BUG,)), observe(broken=True, reason="no answer", **seen)) == "not_reached"
+
+
+def test_request_that_the_run_refused_proves_nothing() -> None:
+    failed = {**FAILED, "status": None, "error": "net::ERR_FAILED"}
+    for error, verdict in (("net::ERR_FAILED", "reproduced"), ("net::ERR_BLOCKED_BY_CLIENT.Inspector", "gone")):
+        seen = observe(failed_requests=[{**failed, "error": error}])
+        assert judge_round(expect(requests=(failed,)), seen) == verdict
+
+
+def test_captured_text_that_is_no_address_equals_none() -> None:
+    expected = expect(requests=({**FAILED, "url": "https://[bad"},))
+    assert judge_round(expected, observe(failed_requests=[FAILED])) == "gone"

@@ -31,6 +31,11 @@ CPU_RATE = float(os.environ.get("TICKETBOX_CPU_RATE", "1"))  # how many times sl
 _writes: WeakKeyDictionary[Page, set[Request]] = WeakKeyDictionary()
 
 
+def list_sandbox_options() -> list[str]:
+    """The option of `ticketbox verify` that the tests need as root, where Chromium doesn't start with its sandbox."""
+    return ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
+
+
 def find_chromium() -> str | None:
     """Where the machine's browser is, if it has one."""
     return shutil.which("chromium") or shutil.which("google-chrome")
@@ -133,7 +138,7 @@ class Chromium:
         try:
             return await self._playwright.chromium.launch(
                 executable_path=self._executable,
-                args=[*ARGUMENTS, *self._arguments, *(["--no-sandbox"] if _is_root() else [])],
+                args=[*ARGUMENTS, *self._arguments, *list_sandbox_options()],
             )
         except BaseException:
             await self._playwright.stop()
@@ -212,7 +217,3 @@ async def _empty(profile: BrowserContext, origins: set[str]) -> None:
 def _origin(frame: Frame) -> str:
     parts = urlsplit(frame.url)
     return f"{parts.scheme}://{parts.netloc}"
-
-
-def _is_root() -> bool:
-    return hasattr(os, "geteuid") and os.geteuid() == 0

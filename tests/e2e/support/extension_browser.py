@@ -22,7 +22,7 @@ from urllib.parse import unquote
 from playwright.async_api import Browser, BrowserContext, Page, Playwright, async_playwright
 from playwright.async_api import Error as PlaywrightError
 
-from tests.e2e.support.browser import ARGUMENTS, SECONDS, _is_root
+from tests.e2e.support.browser import ARGUMENTS, SECONDS, list_sandbox_options
 from tests.support.server import PASSWORD, World
 
 T = TypeVar("T")
@@ -120,7 +120,7 @@ class ExtensionBrowser:
                 [
                     self._executable,
                     *ARGUMENTS,
-                    *(["--no-sandbox"] if _is_root() else []),
+                    *list_sandbox_options(),
                     "--remote-debugging-port=0",
                     "--enable-unsafe-extension-debugging",
                     f"--user-data-dir={self._profile}",

@@ -13,7 +13,7 @@ from playwright.async_api import Page, ViewportSize, expect
 from tests.demo import Demo
 from tests.e2e.sites.sample_shop import MESSAGE, STEPS
 from tests.e2e.sites.shop_evidence import MOST_TOKENS, call_demo_tool, check_agent_reads, expect_evidence
-from tests.e2e.support.browser import Chromium
+from tests.e2e.support.browser import Chromium, list_sandbox_options
 from tests.e2e.support.documentation_pictures import draw_popup, keep_picture
 from tests.e2e.support.extension_browser import ExtensionBrowser
 from tests.support.cli import run
@@ -81,7 +81,7 @@ def ticket(demo: Demo, launch_extension: Callable[..., ExtensionBrowser]) -> dic
 
 def verify(demo: Demo, ticket: dict[str, Any], shell: str, *options: str) -> Result:
     """Run `ticketbox verify` against the shop as it is."""
-    given = ["verify", ticket["key"], "--base-url", demo.shop, "--rounds", "1", *options]
+    given = ["verify", ticket["key"], "--base-url", demo.shop, "--rounds", "1", *list_sandbox_options(), *options]
     return run(*given, TICKETBOX_URL=demo.url, SERVICE_API_TOKEN=demo.token, TICKETBOX_BROWSER=shell)
 
 

@@ -17,7 +17,9 @@ from click.testing import Result
 
 from tests.cli.test_verify_in_ci import read_script
 from tests.domain.captures.test_reproduction import build_recording
+from tests.e2e.sites.counting_site import serve_counting
 from tests.e2e.sites.shop_with_bug import MESSAGE, build_capture, serve_shop
+from tests.e2e.support.browser import list_sandbox_options
 from tests.support.cli import run
 from tests.support.npm import install_once, node
 from tests.support.operation_cases import WRITING, build_parts
@@ -80,7 +82,7 @@ class Shop:
     """A shop with a bug, the ticket of its capture, and an agent that may not close it without proof."""
 
     def __init__(self, world: World, shell: str) -> None:
-        self.world, self.shell = world, shell
+        self.world, self.shell, self.sandbox = world, shell, list_sandbox_options()
         given = {"capture_policy": {"bodies": "on"}, "verification": True}
         ok(world.owner.web.patch(f"/projects/{world.project}", json=given))
         made = ok(world.api.post("/captures", files=build_parts(build_capture(world.project))))
@@ -98,7 +100,7 @@ class Shop:
     def call(self, *options: str, token: str | None = None) -> Result:
         """Run the command."""
         environment = {"SERVICE_API_TOKEN": self.token if token is None else token, "TICKETBOX_BROWSER": self.shell}
-        return run("verify", self.ticket, *options, TICKETBOX_URL=self.world.box.url, **environment)
+        return run("verify", self.ticket, *self.sandbox, *options, TICKETBOX_URL=self.world.box.url, **environment)
 
     def resolve(self) -> Any:
         """Close the ticket as the agent."""
@@ -202,6 +204,7 @@ def test_job_of_a_branch_with_the_key_posts_the_verdict(shop: Shop, name: str) -
             "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
             "TICKETBOX_URL": shop.world.box.url, "SERVICE_API_TOKEN": shop.token, "TICKETBOX_BROWSER": shop.shell,
             "BRANCH": branch, "COMMIT": HEAD, "ROUNDS": "1", "BASE_URL": base, "PACK": "",
+            "NO_SANDBOX": "".join(shop.sandbox), "TICKETBOX_NO_SANDBOX": "".join(shop.sandbox),
             "CI_COMMIT_REF_NAME": branch, "CI_COMMIT_SHA": HEAD, "TICKETBOX_BASE_URL": base,
         }  # fmt: skip
         done = subprocess.run(
@@ -230,9 +233,26 @@ def test_run_that_stops_before_the_failure_is_not_reached(shop: Shop) -> None:
     shop.ticket = ok(shop.agent.post("/captures", files=build_parts(missing)))["ticket_id"]
     done = shop.verify("--rounds", "1")
     assert done.exit_code == 13, done.stderr
-    assert "not reached, stopped at step 1" in done.stderr
+    assert "not reached, stopped at step 1: http" in done.stderr
+    assert "/orders?id=1729 returned 404." in done.stderr
     (posted,) = shop.list_posted()
     assert posted["verdict"] == "not_reached"
+
+
+@pytest.mark.long
+def test_capture_that_names_another_site_neither_opens_it_nor_proves_anything(shop: Shop) -> None:
+    with serve_counting({"/own": f"<script>throw new TypeError({json.dumps(MESSAGE)})</script>"}, "localhost") as other:
+        parts = build_capture(shop.world.project)
+        parts["capture"]["page"]["url"] = f"https://shop.example//{other.host}/own"
+        opened = parts["actions"].replace(
+            b"https://shop.example/cart?id=1729", f"https://shop.example/\\\\{other.host}/own".encode()
+        )
+        for actions in (b"[]", opened):
+            sent = {**parts, "actions": actions, "capture": {**parts["capture"], "id": f"other-{len(actions)}-capture"}}
+            shop.ticket = ok(shop.agent.post("/captures", files=build_parts(sent)))["ticket_id"]
+            done = shop.verify("--rounds", "1", "--expect", "not_reached", fixed=False)
+            assert done.exit_code == 0, done.stdout + done.stderr
+        assert other.seen == []
 
 
 @pytest.mark.long
@@ -242,6 +262,17 @@ def test_application_that_does_not_answer_posts_nothing(shop: Shop) -> None:
         done = shop.call("--base-url", f"http://127.0.0.1:{unused.getsockname()[1]}", "--commit", HEAD)
     assert (done.exit_code, done.stdout) == (5, "")
     assert "doesn't answer" in done.stderr
+    assert shop.list_posted() == []
+
+
+def test_browser_that_needs_another_sandbox_names_the_option(shop: Shop) -> None:
+    if not shop.sandbox:
+        pytest.skip("Chromium's sandbox fails as root only")
+    shop.sandbox = []
+    done = shop.verify("--rounds", "1")
+    assert (done.exit_code, done.stdout) == (1, "")
+    assert "Chromium doesn't start with its sandbox here" in done.stderr
+    assert "add --no-sandbox" in done.stderr
     assert shop.list_posted() == []
 
 

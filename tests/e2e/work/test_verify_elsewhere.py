@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 import pytest
 
+from tests.e2e.support.browser import list_sandbox_options
 from tests.support.cli import run
 from tests.support.operation_cases import WRITING, build_parts, capture_arguments
 from tests.support.server import World, ok
@@ -109,8 +110,9 @@ def verify(world: World, shell: str, tmp_path: Path, monkeypatch: pytest.MonkeyP
     def verify(name: str, *rounds: Pages) -> list[str]:
         with serve(*rounds) as base:
             done = run(
-                "verify", capture(name), "--base-url", base, "--commit", "a" * 40, "--rounds", str(len(rounds)),
-                "--no-post", "--json", TICKETBOX_URL=world.box.url, SERVICE_API_TOKEN=token, TICKETBOX_BROWSER=shell,
+                "verify", capture(name), *list_sandbox_options(), "--base-url", base, "--commit", "a" * 40,
+                "--rounds", str(len(rounds)), "--no-post", "--json",
+                TICKETBOX_URL=world.box.url, SERVICE_API_TOKEN=token, TICKETBOX_BROWSER=shell,
             )  # fmt: skip
         return json.loads(done.stdout)["rounds"]
 

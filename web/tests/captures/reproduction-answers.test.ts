@@ -70,8 +70,21 @@ describe('recorded answers', () => {
     ['name=A&mail=b', 'name=C&mail=d', true],
     ['name=A&mail=b', 'name=C', false],
     ['hello', 'other text', true],
+    ['__proto__=1', '__proto__=2', true],
+    ['__proto__=1&constructor=2', '__proto__=1', false],
+    ['{"__proto__":{"a":1}}', '{"__proto__":{"a":2}}', true],
+    ['{"__proto__":{"a":1}}', '{"constructor":{"a":1}}', false],
   ])('of a body %s match %s: %s', (recorded, sent, isMatch) => {
     expect(ask(listAnswers([post('/pay', recorded, 'ok')]), '/pay', sent) === 'ok').toBe(isMatch);
+  });
+
+  it('of calls with names of the language in their query are those of the same names', () => {
+    const recorded = listAnswers([call('/items?__proto__=1', 'proto'), call('/items?toString=1', 'text')]);
+    expect(['?__proto__=1', '?toString=1'].map((query) => ask(recorded, `/items${query}`))).toEqual([
+      'proto',
+      'text',
+    ]);
+    expect(ask(recorded, '/items?valueOf=1')).toBeUndefined();
   });
 
   it('match ids and what was redacted in a path', () => {

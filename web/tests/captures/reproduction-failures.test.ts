@@ -54,6 +54,30 @@ describe('messages', () => {
   });
 });
 
+it('captured text that is no address, and requests that the run refused, are never found', () => {
+  const failed = { method: 'GET', status: null, error: 'net::ERR_FAILED' };
+  const find = (url: string, error: string) =>
+    findCaptured(
+      {
+        errors: [],
+        console_errors: [],
+        failed_requests: [
+          { ...failed, url: 'https://[bad' },
+          { ...failed, url },
+        ],
+      },
+      {
+        errors: [],
+        console_errors: [],
+        failed_requests: [{ ...failed, url: 'http://localhost/pay', error }],
+      },
+      [],
+    );
+  expect(find('https://shop.example/pay', 'net::ERR_FAILED')).toContain('/pay');
+  expect(find('https://shop.example/pay', 'net::ERR_BLOCKED_BY_CLIENT.Inspector')).toBeNull();
+  expect(find('https://shop.example/other', 'net::ERR_FAILED')).toBeNull();
+});
+
 describe('paths', () => {
   it.each([
     ['/orders/1729', '/orders/4104', true],

@@ -24,13 +24,18 @@ from ticketbox.domain.work.verifications import MAX_ROUNDS
     "--expect", type=click.Choice([each.value for each in Verdict]), default=Verdict.GONE.value, show_default=True,
     help="The verdict with exit status 0.",
 )  # fmt: skip
+@click.option("--offline", is_flag=True, help="Also refuse scripts, styles, fonts and images of other sites.")
+@click.option(
+    "--no-sandbox", is_flag=True, help="Run Chromium without its sandbox, which doesn't start as root or in containers."
+)
 @click.option("--trace", is_flag=True, help="Also attach Playwright's trace of the last round, with nothing removed.")
 @click.option("--no-post", is_flag=True, help="Only print the verdict.")
 @click.option("--browser", envvar="TICKETBOX_BROWSER", show_envvar=True, help="The path of another Chromium.")
 @click.option("--json", "wants_json", is_flag=True, help="Print the outcome as JSON.")
 def verify(
     key: str | None, branch: str | None, base_url: str, commit: str | None, rounds: int, capture: str | None,
-    pack: Path | None, expect: str, trace: bool, no_post: bool, browser: str | None, wants_json: bool, url: str | None,
+    pack: Path | None, expect: str, offline: bool, no_sandbox: bool, trace: bool, no_post: bool, browser: str | None,
+    wants_json: bool, url: str | None,
 ) -> None:  # fmt: skip
     """Run the reproduction of a ticket's bug against an application, and post the verdict to the ticket.
 
@@ -50,6 +55,7 @@ def verify(
     verify_ticket(
         Request(
             key=ticket, base_url=base_url, commit=commit, branch=branch, rounds=rounds, capture=capture, pack=pack,
-            expect=Verdict(expect), traced=trace, no_post=no_post, browser=browser, wants_json=wants_json, url=url,
+            expect=Verdict(expect), offline=offline, sandboxed=not no_sandbox, traced=trace, no_post=no_post,
+            browser=browser, wants_json=wants_json, url=url,
         )
     )  # fmt: skip

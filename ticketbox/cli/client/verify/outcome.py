@@ -64,6 +64,8 @@ class Request(msgspec.Struct, frozen=True):
     capture: str | None
     pack: Path | None
     expect: Verdict
+    offline: bool
+    sandboxed: bool
     traced: bool
     no_post: bool
     browser: str | None
@@ -102,12 +104,14 @@ def _run_rounds(request: Request, folder: Path, commit: str | None) -> tuple[Out
     verdicts: list[Verdict] = []
     seen: list[Observation] = []
     try:
-        runner = prepare_runner(folder, request.browser, traced=request.traced)
-        for number, observed in enumerate(run_rounds(runner, folder, request.base_url, request.rounds), 1):
+        runner = prepare_runner(folder, request.browser, sandboxed=request.sandboxed, traced=request.traced)
+        ran = run_rounds(runner, folder, request.base_url, request.rounds, offline=request.offline)
+        for number, observed in enumerate(ran, 1):
             seen.append(observed)
             verdicts.append(judge_round(expected, observed))
             stopped = "" if seen[-1].stopped_at is None else f", stopped at step {seen[-1].stopped_at}"
-            click.echo(f"Round {number} of {request.rounds}: {_name(verdicts[-1])}{stopped}", err=True)
+            reason = f": {escape_line(seen[-1].reason)}" if seen[-1].reason else ""
+            click.echo(f"Round {number} of {request.rounds}: {_name(verdicts[-1])}{stopped}{reason}", err=True)
     except PlaywrightError as error:
         exit_with_error(escape_text(str(error)))
     console = [line[:LINE_CHARACTERS] for line in list_console(seen[-1])[:MAX_CONSOLE]]
@@ -116,7 +120,7 @@ def _run_rounds(request: Request, folder: Path, commit: str | None) -> tuple[Out
         request.key, expected.capture_id, commit, _find_branch(request), request.base_url, verdict, verdicts, console,
         posted=None,
     )  # fmt: skip
-    return outcome, Path(seen[-1].screenshot) if seen[-1].screenshot else None
+    return outcome, folder / Path(seen[-1].screenshot).name if seen[-1].screenshot else None
 
 
 def _find_branch(request: Request) -> str | None:

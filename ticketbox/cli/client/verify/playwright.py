@@ -6,6 +6,7 @@ page, so a few lines replace the runner. They run all rounds in one browser, eac
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -23,7 +24,14 @@ from ticketbox.domain.captures.reproduction.verdict import Observation
 
 ROUND_SECONDS = 180
 _SHOWN_LINES = 15
-_SECRETS = ("SERVICE_API_TOKEN", "TICKETBOX_LEASE")
+# What Node and a browser need of the environment; everything else stays here (docs/use/verifications.md, "Options").
+_PASSED = frozenset({
+    "PATH", "HOME", "USER", "LOGNAME", "TMPDIR", "TMP", "TEMP", "TZ", "LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE",
+    "DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_DIRS", "XDG_RUNTIME_DIR",
+    "FONTCONFIG_FILE", "FONTCONFIG_PATH", "LD_LIBRARY_PATH", "PLAYWRIGHT_BROWSERS_PATH", "CHROME_DEVEL_SANDBOX",
+    "NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE", "SSL_CERT_DIR", "SYSTEMROOT", "SYSTEMDRIVE", "WINDIR", "COMSPEC", "PATHEXT",
+    "USERPROFILE", "APPDATA", "LOCALAPPDATA", "PROGRAMDATA", "PROGRAMFILES", "PROGRAMFILES(X86)",
+})  # fmt: skip
 
 _FIND_NODE_PACKAGE = "process.stdout.write(require.resolve('@playwright/test/package.json'))"
 _FIND_PYTHON_PACKAGE = "import playwright, sys; sys.stdout.write(playwright.__file__)"
@@ -57,6 +65,7 @@ export async function test(name, run) {
 }
 """
 _NO_BROWSER = "npx playwright install"  # what Playwright recommends then, in both languages
+_NO_SANDBOX = re.compile(r"without --no-sandbox|No usable sandbox|sandbox_host_linux|setuid_sandbox|zygote_host_impl")
 _ENDED = "ticketbox: the round has ended"
 
 
@@ -77,13 +86,14 @@ class Runner(NamedTuple):
         return "npx playwright install chromium" if self.name == "Node" else "playwright install chromium"
 
 
-def prepare_runner(folder: Path, browser: str | None, *, traced: bool = False) -> Runner:
+def prepare_runner(folder: Path, browser: str | None, *, sandboxed: bool = True, traced: bool = False) -> Runner:
     """Add to a folder with a pack what its test needs to run here. `browser` is the path of another Chromium.
 
-    With `traced`, each round leaves a trace (`find_trace`).
+    `sandboxed` turns Chromium's sandbox on, which Playwright leaves off. With `traced`, each round leaves a trace
+    (`find_trace`).
     Raises PlaywrightError if Playwright is installed neither for Node in the current folder nor for Python.
     """
-    launch = json.dumps({} if browser is None else {"executablePath": browser})
+    launch = json.dumps({"chromiumSandbox": sandboxed} | ({} if browser is None else {"executablePath": browser}))
     folder.joinpath("package.json").write_text('{"type": "module"}')
     modules = folder / "node_modules" / "@playwright"
     modules.mkdir(parents=True)
@@ -114,8 +124,10 @@ def prepare_runner(folder: Path, browser: str | None, *, traced: bool = False) -
     return Runner("Python", [str(executable), "--no-warnings", SPEC], runs_all=True)
 
 
-def run_rounds(runner: Runner, folder: Path, base_url: str, rounds: int) -> Iterator[Observation]:
-    """Run the test several times; yield what each round observed when it ends.
+def run_rounds(
+    runner: Runner, folder: Path, base_url: str, rounds: int, *, offline: bool = False
+) -> Iterator[Observation]:
+    """Run the test several times; yield what each round observed when it ends. `offline`: other sites add nothing.
 
     Raises PlaywrightError if a round didn't write that.
     """
@@ -123,12 +135,14 @@ def run_rounds(runner: Runner, folder: Path, base_url: str, rounds: int) -> Iter
     for each in results:
         each.unlink(missing_ok=True)  # a pack's folder may have one of an earlier run
     for together in [results] if runner.runs_all else [[each] for each in results]:
-        yield from _run(runner, folder, base_url, together)
+        yield from _run(runner, folder, base_url, together, offline=offline)
 
 
-def _run(runner: Runner, folder: Path, base_url: str, results: list[Path]) -> Iterator[Observation]:
-    kept = {name: value for name, value in os.environ.items() if name not in _SECRETS}
+def _run(runner: Runner, folder: Path, base_url: str, results: list[Path], *, offline: bool) -> Iterator[Observation]:
+    kept = {name: value for name, value in os.environ.items() if name.upper() in _PASSED}
     written = {"REPRODUCTION_RESULT": str(results[0]), "REPRODUCTION_RESULTS": json.dumps([*map(str, results)])}
+    if offline:
+        written["REPRODUCTION_OFFLINE"] = "1"
     try:
         process = subprocess.Popen(  # noqa: S603 (the Playwright that was found)
             runner.command, cwd=folder, env={**kept, "BASE_URL": base_url, **written}, stdin=subprocess.DEVNULL,
@@ -168,6 +182,11 @@ def _read_round(
             raise PlaywrightError(
                 f"Playwright for {runner.name} has no browser here; run `{runner.install_command}`, or name an "
                 "installed Chromium with --browser"
+            ) from error
+        if _NO_SANDBOX.search(output):
+            raise PlaywrightError(
+                "Chromium doesn't start with its sandbox here, such as in a container or as root; add --no-sandbox to "
+                "run it without, if you trust the capture and the application"
             ) from error
         raise PlaywrightError(f"the test didn't run (Playwright for {runner.name}):\n{output}") from error
 

@@ -7,7 +7,7 @@
 /**
  * @typedef {{
  *   starts: number, ends: number, method: string, url: URL, body: unknown, status: number,
- *   headers: Record<string, string>, text: string, error: boolean, exact: boolean, taken: boolean, answered: boolean,
+ *   headers: Record<string, string>, location: string, text: string, error: boolean, exact: boolean, taken: boolean, answered: boolean,
  *   served: boolean,
  * }} Recorded
  */
@@ -19,8 +19,10 @@ const ID = /^(?:\d+|[0-9a-f]{7,}|[0-9a-f-]{36}|[a-z]{1,5}[-_][0-9a-z]*\d[0-9a-z]
 /** What scripts send by mistake in place of a value. */
 const MISTAKES = /^(?:undefined|null|NaN|Invalid Date|\[object \w+\])$/;
 const READING = /^(?:GET|HEAD|OPTIONS)$/;
-const NOT_SERVED =
-  /^(?:content-(?:length|encoding|security-policy)|transfer-encoding|set-cookie|access-control-)/;
+/** The headers that scripts read, without those that a browser obeys, which could lead it out of the recording. */
+const SERVED =
+  /^(?:content-(?:type|language|range)|etag|last-modified|retry-after|ratelimit-.*|x-(?!frame-|content-type-options|dns-|xss-|permitted-|sourcemap).*)$/;
+const MOST_REDIRECTS = 20;
 
 /**
  * The recorded calls that have an answer, and those whose answer the capture lacks.
@@ -41,6 +43,13 @@ export function listCalls(entries) {
   };
 }
 
+/** The statuses that were recorded for a path. @param {any[]} entries @param {string} pathname @returns {number[]} */
+export function listStatuses(entries, pathname) {
+  return entries
+    .filter(({ request: { url } }) => URL.canParse(url) && new URL(url).pathname === pathname)
+    .map(({ response }) => response.status);
+}
+
 /** All values in answers, as texts. @param {Recorded[]} calls */
 export function listTexts(calls) {
   /** @type {Set<string>} */
@@ -53,9 +62,13 @@ export function listTexts(calls) {
   return values;
 }
 
+/** Whether a status says that the answer is elsewhere, or kept by the browser: scripts never see it. @param {number} status */
+export const isMoved = (status) => status >= 300 && status < 400;
+
 /** Whether a call has a body, a status that needs none, or a failure. @param {any} entry */
-function hasAnswer({ response: { status, content }, _error: error }) {
+function hasAnswer({ response: { status, content, redirectURL }, _error: error }) {
   if (status === 0) return Boolean(error);
+  if (isMoved(status)) return Boolean(redirectURL) || content.text !== undefined;
   if (content._omittedReason === 'limit') return false;
   return content.text !== undefined || content.size === 0 || status === 204 || status >= 400;
 }
@@ -73,12 +86,13 @@ function parseCalls(entries) {
       ...Object.fromEntries(
         response.headers
           .map(({ name = '', value = '' }) => [name.toLowerCase(), value])
-          .filter(([name = '', value = '']) => !NOT_SERVED.test(name) && value !== REDACTED),
+          .filter(([name = '', value = '']) => SERVED.test(name) && value !== REDACTED),
       ),
       ...(response.content.mimeType && {
         'content-type': response.content.mimeType,
       }),
     },
+    location: response.redirectURL ?? '',
     text: response.content.text ?? '',
     error: response.status === 0 || Boolean(error),
     exact: false,
@@ -113,6 +127,29 @@ export function chooseAnswer(recorded, method, url, body) {
   const current = similar.filter((each) => !isOutdated(each, recorded));
   const usable = current.length ? current : similar;
   return usable.find(({ taken }) => !taken) ?? usable.at(-1);
+}
+
+/**
+ * Follow a recorded redirect to its recorded answer, as a browser follows it (Fetch, 4.4). Returns all calls that it
+ * needs, the one with the answer last. Throws if it isn't recorded.
+ * @param {Recorded[]} recorded @param {Recorded} entry @param {string | null} body
+ */
+export function followRedirects(recorded, entry, body) {
+  const chain = [entry];
+  let { method } = entry;
+  let sent = body;
+  for (let last = entry; isMoved(last.status) && last.location; chain.push(last)) {
+    const isGet = last.status === 303 ? method !== 'HEAD' : last.status <= 302 && method === 'POST';
+    if (isGet) [method, sent] = ['GET', null];
+    last.taken = true;
+    const url = URL.canParse(last.location, last.url.href) ? new URL(last.location, last.url) : null;
+    const next =
+      url && chain.length <= MOST_REDIRECTS ? chooseAnswer(recorded, method, url, sent) : undefined;
+    if (!next)
+      throw new Error(`${entry.method} ${entry.url.pathname} was redirected to what isn't in the capture`);
+    last = next;
+  }
+  return chain;
 }
 
 /**
@@ -174,7 +211,7 @@ function compareValues(recorded, sent) {
     return null;
   let score = 0;
   for (const key of Object.keys(recorded)) {
-    const part = key in sent ? compareValues(recorded[key], sent[key]) : 0;
+    const part = Object.hasOwn(sent, key) ? compareValues(recorded[key], sent[key]) : 0;
     if (part === null) return null;
     score += part;
   }
@@ -189,7 +226,7 @@ function haveSameKeys(one, other) {
 /** The parameters of a query or a form by name, each with its values. @param {string} text */
 function listParameters(text) {
   /** @type {Record<string, string[]>} */
-  const values = {};
+  const values = Object.create(null); // a name can be `__proto__`
   for (const [name, value] of new URLSearchParams(text)) (values[name] ??= []).push(value);
   return values;
 }
@@ -215,13 +252,16 @@ export function decode(text) {
 
 /** @param {Recorded} entry @param {{ headers(): Record<string, string> }} request */
 export function buildAnswer({ status, headers, text }, request) {
+  const isCopy = status === 304 && text !== ''; // of the browser, which scripts see as what it is a copy of
+  if (status < 200 || (isMoved(status) && !isCopy))
+    throw new Error(`an answer with status ${status} can't be served`);
   const origin = request.headers().origin ?? '*';
   const shared = {
     'access-control-allow-origin': origin,
     'access-control-allow-credentials': 'true',
   };
   return {
-    status,
+    status: isCopy ? 200 : status,
     body: text,
     headers: { ...headers, ...shared, 'access-control-expose-headers': '*' },
   };

@@ -11,6 +11,8 @@ import { comparePaths, decode, listTexts } from './answers.js';
 const CHANGING = /\b(?:[0-9a-f]{8}-[0-9a-f-]{27}|0x[0-9a-f]+|(?=[a-f]*\d)[0-9a-f]{7,})\b|\d+(?:[.,]\d+)*/gi;
 /** A stand-in of a text, as captures have them in bodies: `Xxxx xxxxxb`. */
 const STAND_IN = /^(?=.*[xX]{2})[^a-wyzA-WYZ]*[a-zA-Z]{0,3}$/;
+/** The error of requests that the run itself refuses, which say nothing about the application. */
+const REFUSED = 'net::ERR_BLOCKED_BY_CLIENT';
 const [SHORTEST, SHORTEST_UNQUOTED, MOST_REPLACED] = [8, 4, 500];
 
 /**
@@ -33,15 +35,21 @@ export function findCaptured(expected, observed, replaced) {
     seen.find((text) => captured.some((each) => isSame(each, text, replaced))) ?? null;
   if (expected.errors.length) return find(expected.errors.map(describe), observed.errors.map(describe));
   if (!isFoundByRequests(expected)) return find(expected.console_errors, observed.console_errors);
-  const found = observed.failed_requests.find(({ method, url, status }) =>
+  const found = observed.failed_requests.find(({ method, url, status, error }) =>
     expected.failed_requests.some(
       (/** @type {FailedRequest} */ each) =>
+        !error?.startsWith(REFUSED) &&
         each.method === method &&
         each.status === status &&
-        comparePaths(new URL(each.url).pathname, new URL(url).pathname) !== null,
+        comparePaths(readPath(each.url), readPath(url)) !== null,
     ),
   );
   return found ? `${found.method} ${found.url}: ${found.status ?? found.error}` : null;
+}
+
+/** The path of an address. @param {string} url */
+export function readPath(url) {
+  return URL.canParse(url) ? new URL(url).pathname : '';
 }
 
 /** Whether the capture has nothing but failed requests to look for. @param {any} expected */

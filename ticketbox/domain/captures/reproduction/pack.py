@@ -20,14 +20,16 @@ from ticketbox.domain.captures.steps import build_steps
 
 SPEC, EXPECTED, HAR = "reproduce.spec.ts", "expected.json", "network.har"
 # the same for every capture
-HELPERS = ("reproduction.js", "reproduction.d.ts", "answers.js", "failures.js")
+HELPERS = (
+    "reproduction.js", "reproduction.d.ts", "answers.js", "boundary.js", "failures.js", "observations.js",
+)  # fmt: skip
 _FIRST_DATE = (1980, 1, 1, 0, 0, 0)  # the same capture always has the same pack
 _README = """\
 # {title}
 
 A reproduction of {key}. It opens the application at `BASE_URL`, repeats the recorded steps, and serves the recorded
 answers of the API, so that no backend is required. The test fails while the captured failure happens, and passes when
-it is gone.
+it is gone. It reaches nothing but the application.
 
 ```sh
 npm install --save-dev @playwright/test && npx playwright install chromium
@@ -131,7 +133,7 @@ def _describe_expectations(expected: Expectations) -> list[str]:
     errors = [f"{each.name}: {each.message}".removeprefix(": ") for each in expected.errors]
     printed = [f"{each} (in the console)" for each in expected.console_errors]
     failed = [f"{each.method} {each.url}: {each.status or each.error}" for each in expected.failed_requests]
-    return [each[:200] for each in (errors or printed or failed)[:3]]
+    return [" ".join(each.split())[:200] for each in (errors or printed or failed)[:3]]
 
 
 def _write_readme(title: str, key: str, expected: Expectations) -> str:

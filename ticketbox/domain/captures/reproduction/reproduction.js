@@ -1,12 +1,34 @@
 // @ts-check
 /**
  * Replays a capture in Playwright: serves the recorded answers from network.har, keeps the recorded order of steps and
- * answers, and observes what fails. The page itself comes from BASE_URL.
+ * answers, and observes what fails. The page itself comes from BASE_URL, and nothing else is reached.
  */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { API_TYPES, buildAnswer, chooseAnswer, isOutdated, isUncertain, listCalls } from './answers.js';
-import { describe, findCaptured, isFoundByRequests, isSame, isSamePath, listReplaced } from './failures.js';
+import {
+  API_TYPES,
+  buildAnswer,
+  chooseAnswer,
+  followRedirects,
+  isMoved,
+  isOutdated,
+  isUncertain,
+  listCalls,
+  listStatuses,
+} from './answers.js';
+import { buildAddress, confine } from './boundary.js';
+import {
+  describe,
+  findCaptured,
+  isFoundByRequests,
+  isSame,
+  isSamePath,
+  listReplaced,
+  readPath,
+} from './failures.js';
+import { observe, saveResult } from './observations.js';
+
+/** @typedef {{ number: number, reason: string }} Obstacle Why a run says nothing, and from which step on. */
 
 /** The slowest answer takes this long; the others keep their share of it. */
 const SLOWEST_MS = 1_000;
@@ -21,12 +43,35 @@ const [NAMED_MS, STAND_IN_MS] = [1_000, 250];
  * Start replaying a capture in a page.
  * @param {import('@playwright/test').Page} page
  * @param {{ file: string }} testInfo The test's file; the capture's files are in the same folder.
- * @param {{ unknown?: 'pass' | 'fail' }} [options] What happens to requests that weren't recorded. Those to hosts other
- *   than that of BASE_URL always fail.
+ * @param {{ unknown?: 'pass' | 'fail', offline?: boolean }} [options] What happens to calls that weren't recorded, and
+ *   whether other sites may add scripts, styles, fonts and images to the page. Everything else that leaves the origin of
+ *   BASE_URL always fails.
  */
-export async function replayCapture(page, testInfo, { unknown = 'pass' } = {}) {
-  const base = process.env.BASE_URL;
-  if (!base)
+export async function replayCapture(page, testInfo, options = {}) {
+  try {
+    return await startReplay(page, testInfo, options);
+  } catch (error) {
+    await saveResult(null, { reached: false, stopped_at: null, broken: true, reason: explain(error) });
+    throw error;
+  }
+}
+
+/** The first line of an error; Playwright's others are a log. @param {unknown} error */
+function explain(error) {
+  return (error instanceof Error ? error.message : String(error)).split('\n')[0] ?? '';
+}
+
+/**
+ * @param {import('@playwright/test').Page} page @param {{ file: string }} testInfo
+ * @param {{ unknown?: 'pass' | 'fail', offline?: boolean }} options
+ */
+async function startReplay(
+  page,
+  testInfo,
+  { unknown = 'pass', offline = Boolean(process.env.REPRODUCTION_OFFLINE) },
+) {
+  const base = process.env.BASE_URL ?? '';
+  if (!/^https?:\/\//i.test(base))
     throw new Error('Set BASE_URL to the address of the application, such as http://localhost:3000.');
   const read = (/** @type {string} */ name) =>
     JSON.parse(readFileSync(join(dirname(testInfo.file), name), 'utf8'));
@@ -51,7 +96,7 @@ export async function replayCapture(page, testInfo, { unknown = 'pass' } = {}) {
   let namedMs = NAMED_MS;
   /** The step that is being done, and the first one after which the page wasn't where it was recorded. */
   let current = 0;
-  /** @type {{ number: number, reason: string } | null} */
+  /** @type {Obstacle | null} */
   let lost = null;
   /** The path that the last step led to; null after a step with an element, which may lead elsewhere on a fix. */
   let destination = /** @type {string | null} */ (null);
@@ -62,8 +107,10 @@ export async function replayCapture(page, testInfo, { unknown = 'pass' } = {}) {
   const unlocated = new Set(listed.slice(steps.length).map(({ number }) => number));
 
   const hasFailed = () => findCaptured(expected, observed, replaced) !== null;
+  const { origin } = new URL(base);
+  const isInside = () => new URL(page.url()).origin === origin;
   const isAt = (/** @type {string} */ path) =>
-    isSamePath(new URL(path, base).pathname, new URL(page.url()).pathname, replaced);
+    isInside() && isSamePath(path, new URL(page.url()).pathname, replaced);
 
   /** Remember whether the page is where a step leads to. @param {string} path @param {boolean} isThere */
   const notePlace = (path, isThere) => {
@@ -72,13 +119,20 @@ export async function replayCapture(page, testInfo, { unknown = 'pass' } = {}) {
     else lost ??= { number: current, reason: `the page is ${new URL(page.url()).pathname}, not ${path}` };
   };
 
+  /** The error of the harness itself, after which nothing is known. @type {string | null} */
+  let broken = null;
+  const noteError = (/** @type {unknown} */ error) => {
+    broken ??= explain(error);
+  };
+
   /** Why a run without a failure says nothing about the bug; null if it does. */
   const findObstacle = async () => {
     if (lost) return lost;
+    if (!isInside()) return { number: current, reason: `the page left ${origin}` };
     const [skipped] = unlocated;
     if (skipped !== undefined) return { number: skipped, reason: "the capture doesn't say what to act on" };
     const number = steps.at(-1)?.number ?? 0;
-    if (destination !== null && !isAt(destination) && !isAt(expected.page))
+    if (destination !== null && !isAt(destination) && !isAt(readPath(expected.page)))
       return { number, reason: `the page left ${destination} for ${new URL(page.url()).pathname}` };
     const isKnown = isUsed || lacking.size > 0 || recorded.some(({ served }) => served);
     if (!isKnown && !isSame(expected.title, await page.title(), replaced))
@@ -113,25 +167,33 @@ export async function replayCapture(page, testInfo, { unknown = 'pass' } = {}) {
     if (!entry) {
       const known = chooseAnswer(unanswered, ...call);
       if (known) lacking.set(request, known.status);
-      const isForeign = new URL(request.url()).hostname !== new URL(base).hostname;
-      return isForeign || unknown === 'fail' ? route.abort('blockedbyclient') : route.fallback();
+      return unknown === 'fail' ? route.abort('blockedbyclient') : route.fallback();
     }
-    if (isOutdated(entry, recorded)) observed.outdated = true;
-    if (isUncertain(entry, request.postData())) observed.uncertain = true;
-    entry.taken = true;
+    const chain = followRedirects(recorded, entry, request.postData());
+    const answer = chain.at(-1) ?? entry;
+    if (isOutdated(answer, recorded)) observed.outdated = true;
+    if (isUncertain(answer, request.postData())) observed.uncertain = true;
+    answer.taken = true;
     pending += 1;
-    const isAhead = ({ at = 0 }) => at > entry.starts && at < entry.ends;
+    const isAhead = ({ at = 0 }) => at > entry.starts && at < answer.ends;
     const last = Math.max(0, ...moments.filter(isAhead).map(({ number }) => number));
-    await sleep(((entry.ends - entry.starts) * SLOWEST_MS) / slowest);
-    await waitUntil(() => done >= last, ACTION_MS);
     try {
-      await (entry.error ? route.abort('failed') : route.fulfill(buildAnswer(entry, request)));
+      await sleep(((answer.ends - entry.starts) * SLOWEST_MS) / slowest);
+      await waitUntil(() => done >= last, ACTION_MS);
+      await (answer.error ? route.abort('failed') : route.fulfill(buildAnswer(answer, request)));
     } finally {
-      entry.answered = entry.served = true;
+      for (const each of chain) each.answered = each.served = true;
       pending -= 1;
     }
   };
-  await page.context().route(/^https?:/, (route) => serve(route).catch(() => {})); // the page may be closed by now
+  await page.context().route(/^https?:/, (route) =>
+    serve(route).catch(async (error) => {
+      if (page.isClosed() || explain(error).includes('has been closed')) return; // nobody waits for the answer
+      noteError(error);
+      await route.abort().catch(() => {});
+    }),
+  );
+  await confine(page, base, offline, noteError);
   page.setDefaultTimeout(ACTION_MS);
   page.setDefaultNavigationTimeout(2 * ACTION_MS);
 
@@ -147,39 +209,45 @@ export async function replayCapture(page, testInfo, { unknown = 'pass' } = {}) {
     for (const each of due) each.taken = each.answered = true;
   };
 
-  /** @param {boolean} reached @param {number | null} stoppedAt */
-  const saveObservation = async (reached, stoppedAt) => {
-    const file = process.env.REPRODUCTION_RESULT;
-    if (!file) return;
-    const picture = `${file.replace(/\.json$/, '')}.png`;
-    const screenshot = await page.screenshot({ path: picture }).then(
-      () => picture,
-      () => null,
-    );
+  /** @param {Obstacle | null} obstacle */
+  const saveObservation = async (obstacle) => {
     const recognized = findCaptured(expected, observed, replaced) !== null;
-    const result = {
-      reached,
-      stopped_at: stoppedAt,
+    await saveResult(isInside() ? page : null, {
+      reached: obstacle === null,
+      stopped_at: obstacle && obstacle.number,
       ...observed,
       recognized,
-      screenshot,
-    };
-    writeFileSync(file, JSON.stringify(result, null, 2));
+      broken: broken !== null,
+      reason: obstacle && obstacle.reason,
+    });
+  };
+
+  /**
+   * Wait for the end; return what was captured, if it happened again, or else why the run says nothing.
+   * @returns {Promise<[string | null, Obstacle | null]>}
+   */
+  const conclude = async () => {
+    await waitForAnswers(Infinity);
+    await waitUntil(hasFailed, Math.min(expected.wait_ms, FAILURE_MS));
+    const captured = findCaptured(expected, observed, replaced);
+    return [captured, captured === null ? await findObstacle() : null];
   };
 
   return {
     /** Open a path of the application. @param {string} path */
     async open(path) {
-      const address = new URL(path, base);
+      const address = buildAddress(path, base);
       const response = await page.goto(address.href);
-      if (response && !response.ok() && !wasRecorded(entries, address, response.status()))
+      const recordedAs = listStatuses(entries, address.pathname);
+      if (response && !response.ok() && !recordedAs.includes(response.status()))
         throw new Error(`${address} returned ${response.status()}.`);
-      notePlace(path, isAt(path) || wasRedirected(entries, address));
+      notePlace(address.pathname, isAt(address.pathname) || (isInside() && recordedAs.some(isMoved)));
     },
     /** Wait for a path that the page opens itself. It may have other ids. @param {string} path */
     async arrive(path) {
-      await waitUntil(() => isAt(path) || hasFailed(), ACTION_MS);
-      notePlace(path, isAt(path));
+      const { pathname } = buildAddress(path, base);
+      await waitUntil(() => isAt(pathname) || hasFailed(), ACTION_MS);
+      notePlace(pathname, isAt(pathname));
     },
     /**
      * Do a step of the capture, with an element if it has one, as often as it was done. `part` counts from 0.
@@ -202,18 +270,19 @@ export async function replayCapture(page, testInfo, { unknown = 'pass' } = {}) {
         }
       } catch (error) {
         done = Infinity;
-        await saveObservation(false, number);
+        await saveObservation({ number, reason: explain(error) });
         throw new Error(`Step ${number} isn't possible: ${error instanceof Error ? error.message : error}`);
       }
     },
     /** Wait for what the capture saw, and fail if it happens again. */
     async finish() {
       done = Infinity;
-      await waitForAnswers(Infinity);
-      await waitUntil(hasFailed, Math.min(expected.wait_ms, FAILURE_MS));
-      const captured = findCaptured(expected, observed, replaced);
-      const obstacle = captured ? null : await findObstacle();
-      await saveObservation(obstacle === null, obstacle && obstacle.number);
+      const [captured, found] = await conclude().catch((error) => {
+        noteError(error);
+        return [null, null];
+      });
+      const obstacle = broken === null ? found : { number: current, reason: broken };
+      await saveObservation(obstacle);
       if (obstacle)
         throw new Error(`Step ${obstacle.number} wasn't reached: ${obstacle.reason}, so this says nothing.`);
       if (observed.outdated && (captured || observed.errors.length))
@@ -233,66 +302,6 @@ export async function replayCapture(page, testInfo, { unknown = 'pass' } = {}) {
       if (other) throw new Error(`What was captured is gone, but there is another error: ${describe(other)}`);
     },
   };
-}
-
-/** Whether a page's own answer had this status in the recording. @param {any[]} entries @param {URL} url @param {number} status */
-function wasRecorded(entries, { pathname }, status) {
-  return entries.some(
-    ({ request, response }) =>
-      response.status === status && URL.canParse(request.url) && new URL(request.url).pathname === pathname,
-  );
-}
-
-/** Whether a page's own address was redirected in the recording. @param {any[]} entries @param {URL} url */
-function wasRedirected(entries, { pathname }) {
-  return entries.some(
-    ({ request, response: { status } }) =>
-      status >= 300 &&
-      status < 400 &&
-      URL.canParse(request.url) &&
-      new URL(request.url).pathname === pathname,
-  );
-}
-
-/**
- * Collect what fails in a page.
- * @param {import('@playwright/test').Page} page
- * @param {Map<unknown, number>} lacking The recorded status of calls that BASE_URL answers. Another status says that
- *   the application isn't in the captured state.
- */
-function observe(page, lacking) {
-  const observed = {
-    errors: /** @type {import('./failures.js').PageError[]} */ ([]),
-    failed_requests: /** @type {import('./failures.js').FailedRequest[]} */ ([]),
-    console_errors: /** @type {string[]} */ ([]),
-    diverged: false,
-    outdated: false,
-    uncertain: false,
-  };
-  const compare = (/** @type {unknown} */ request, /** @type {number} */ status) => {
-    if (lacking.has(request) && lacking.get(request) !== status) observed.diverged = true;
-  };
-  page.on('pageerror', ({ name, message, stack = '' }) => observed.errors.push({ name, message, stack }));
-  page.on('console', (message) => {
-    const isBrowsers = message.text().startsWith('Failed to load resource:');
-    if (message.type() === 'error' && !isBrowsers) observed.console_errors.push(message.text());
-  });
-  page.on('response', (response) => {
-    const [method, url, status] = [response.request().method(), response.url(), response.status()];
-    compare(response.request(), status);
-    if (status >= 400) observed.failed_requests.push({ method, url, status, error: null });
-  });
-  page.on('requestfailed', (request) => {
-    const error = request.failure()?.errorText ?? 'failed';
-    compare(request, 0);
-    observed.failed_requests.push({
-      method: request.method(),
-      url: request.url(),
-      status: null,
-      error,
-    });
-  });
-  return observed;
 }
 
 /** @param {() => boolean} condition @param {number} limit In milliseconds. */

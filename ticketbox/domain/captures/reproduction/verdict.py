@@ -10,6 +10,8 @@ from ticketbox.domain.captures.reproduction.expectations import Expectations, Ex
 from ticketbox.domain.captures.summaries.overview import format_error
 from ticketbox.domain.tickets.records import Verdict
 
+_REFUSED = "net::ERR_BLOCKED_BY_CLIENT"  # what the run itself refuses says nothing about the application
+
 
 class ObservedError(msgspec.Struct, frozen=True):
     """An error of the page."""
@@ -26,7 +28,8 @@ class Observation(msgspec.Struct, frozen=True):
     the application's API answered calls, whose recorded answers the capture lacks, with another status. `outdated` says
     that a read got an answer recorded before a change that the page had already made. `recognized` says that one of the
     failures is the captured one apart from values that the run replaced: typed samples, and stand-ins in answers.
-    `uncertain` says that a request got a recorded failure although the capture lacks the body that failed.
+    `uncertain` says that a request got a recorded failure although the capture lacks the body that failed. `broken`
+    says that the harness itself failed, or couldn't serve an answer, and `reason` why the run wasn't reached.
     """
 
     reached: bool
@@ -39,6 +42,8 @@ class Observation(msgspec.Struct, frozen=True):
     outdated: bool = False
     recognized: bool = False
     uncertain: bool = False
+    broken: bool = False
+    reason: str | None = None
 
 
 def judge_round(expected: Expectations, observed: Observation) -> Verdict:
@@ -46,8 +51,11 @@ def judge_round(expected: Expectations, observed: Observation) -> Verdict:
 
     Errors say the most; only a capture without any is compared by its console, and only one without either by its
     failed requests. A captured error proves the bug even if it made the next step impossible; a run that stopped for
-    any other reason says nothing, and so does a failure after an outdated answer. The capture must have a failure.
+    any other reason says nothing, and so do a failure after an outdated answer and a run whose harness failed. The
+    capture must have a failure.
     """
+    if observed.broken:
+        return Verdict.NOT_REACHED
     verdict = _compare(expected, observed)
     return Verdict.NOT_REACHED if observed.outdated and verdict is not Verdict.GONE else verdict
 
@@ -81,12 +89,16 @@ def _has_weaker_failure(expected: Expectations, observed: Observation) -> bool:
     if expected.console_errors:
         return bool(_fingerprint_texts(expected.console_errors) & _fingerprint_texts(observed.console_errors))
     captured = {_identify_request(each) for each in expected.failed_requests}
-    return any(_identify_request(each) in captured for each in observed.failed_requests)
+    sent = (each for each in observed.failed_requests if not (each.error or "").startswith(_REFUSED))
+    return any(_identify_request(each) in captured for each in sent)
 
 
 def _identify_request(request: ExpectedRequest) -> tuple[str, int | None, int | None]:
     """Identify a failed request by what doesn't differ from run to run: neither its host nor the ids in its path."""
-    page = fingerprint_page(urlsplit(request.url)._replace(scheme="http", netloc="host").geturl())
+    try:
+        page = fingerprint_page(urlsplit(request.url)._replace(scheme="http", netloc="host").geturl())
+    except ValueError:  # a capture can have any text as an address
+        page = None
     return request.method, request.status, page.value if page else None
 
 
