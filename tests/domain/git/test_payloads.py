@@ -1,5 +1,7 @@
 """What is read from the deliveries of GitHub, GitLab, Gitea and Forgejo."""
 
+import time
+
 import pytest
 
 from tests.support.git_payloads import (
@@ -24,7 +26,7 @@ from ticketbox.domain.git import github_payload, gitlab_payload
 from ticketbox.domain.git.news import GitNews, LinkNews, read_time
 from ticketbox.domain.git.records import Checks, GitLinkKind, GitState
 from ticketbox.domain.git.signatures import Provider, is_signed, read_signature
-from ticketbox.domain.git.ticket_references import list_fixed_tickets, list_named_tickets
+from ticketbox.domain.git.ticket_references import read_branch, read_message
 
 SECRET = "a secret"
 GITHUB_AND_GITEA = (Provider.GITHUB, Provider.GITEA)
@@ -80,10 +82,12 @@ def test_signature_with_other_characters_is_refused_without_an_error() -> None:
         ("https://tickets.example/t/WEB-3", ["WEB-3"]),
         ("AWEB-42x UTF8 WEB-0 t-short", []),
         (" ".join(f"WEB-{n}" for n in range(1, 100)), [f"WEB-{n}" for n in range(1, 21)]),
+        ("<!-- WEB-1 --> `WEB-2`\n\n> WEB-3\n\n~~~\nWEB-4\n~~~\n\n    WEB-5\n\n**WEB-6**", ["WEB-6"]),
+        ("[the cart](https://tickets.example/t/WEB-3)", ["WEB-3"]),
     ],
 )
 def test_tickets_that_a_text_names(text: str, named: list[str]) -> None:
-    assert list_named_tickets(text) == named
+    assert read_message(text).named == named
 
 
 @pytest.mark.parametrize(
@@ -96,10 +100,45 @@ def test_tickets_that_a_text_names(text: str, named: list[str]) -> None:
         ("Fixes WEB-1\nWEB-2 is next", ["WEB-1"]),
         ("Prefixes WEB-42, fixture WEB-42, fix the cart of WEB-42", []),
         ("Fixes " * 3_000 + "WEB-42", ["WEB-42"]),
+        ("**Fixes** WEB-1, closes [WEB-2](https://tickets.example/t/WEB-2) and **WEB-3**", ["WEB-1", "WEB-2", "WEB-3"]),
+        ("Fixes:\n- WEB-1\n- WEB-2, the cart\n\n\n- WEB-3\n\nWEB-4", ["WEB-1", "WEB-2", "WEB-3"]),
+        ("Not only the cart. Fixes WEB-1; isn't new, fixes WEB-2", ["WEB-1", "WEB-2"]),
+        # what a reader doesn't see, or isn't said by the author
+        ("<!-- to close a ticket, write: Fixes WEB-1 -->", []),
+        ("Docs <!--\nFixes WEB-1\n-->\n\n<!--\n\nFixes WEB-1\n\n-->", []),
+        ("Write `Fixes WEB-1` and ``fixes ` WEB-1``, or Fixes `WEB-1`", []),
+        ("```\nFixes WEB-1\n```\n\n~~~\nFixes WEB-1\n~~~\n\nSo:\n\n    Fixes WEB-1\n\n```\nFixes WEB-1", []),
+        ("> Fixes WEB-1\nlazily fixes WEB-1\n\n- > Fixes WEB-1", []),
+        # what is denied, and what isn't the word
+        ("This does not fix WEB-1", []),
+        ("It doesn't yet really fix WEB-1, it won’t close WEB-2 and never\nfixed WEB-3", []),
+        ("bug-fix WEB-1, auto\u2011close WEB-1, un-resolved WEB-1", []),
+        # reverts
+        ('Revert "Fixes WEB-9: cart"\n\nThis reverts commit 7638417db6d59f3c431d3e1f261cc637155684cd.', []),
+        ('Revert "Fix WEB-1 "cart""\n\nReverts o/r#2', []),
+        ("Put the old cart back, which closes WEB-1\n\nThis reverts merge request !12", []),
+        ("revert(cart)!: fix WEB-1\n\nFixes WEB-2", ["WEB-2"]),
+        ('Cart (#12)\n\n* Revert "Fixes WEB-1…\n\n* Fixes WEB-2', ["WEB-2"]),
+        ('Reapply "Fixes WEB-9: cart"\n\nThis reapplies it.', ["WEB-9"]),
     ],
 )
 def test_tickets_that_a_text_fixes(text: str, fixed: list[str]) -> None:
-    assert list_fixed_tickets(text) == fixed
+    assert read_message(text).fixed == fixed
+
+
+def test_branch_names_tickets_in_lower_case_too() -> None:
+    assert read_branch("fix/web-1-cart") == ["WEB-1"]
+    assert read_branch("t-4k7m2q9x/WEB-2-and-web-2") == ["t-4k7m2q9x", "WEB-2"]
+
+
+@pytest.mark.parametrize(
+    "unit", ["[", "a*", "`a``", "<!-- ", "](", "a\n", "- ", "> ", "not ", 'Revert "', "fixes:\n- "]
+)
+def test_long_message_is_read_in_moments(unit: str) -> None:
+    text = "WEB-1 " + unit * 10_000
+    started = time.process_time()
+    read_message(text)
+    assert time.process_time() - started < 2
 
 
 @pytest.mark.parametrize(("provider", "base"), [(Provider.GITHUB, GITHUB), (Provider.GITEA, GITEA)])
@@ -137,6 +176,15 @@ def test_push_names_tickets_by_its_branch_and_its_commits() -> None:
     (landed,) = read(build_push("main", *commits)).links
     assert (landed.state, landed.lands) == (GitState.MERGED, True)
     assert not read({**build_push("WEB-7"), "ref": "refs/tags/WEB-7"})
+
+
+@pytest.mark.parametrize("provider", [Provider.GITHUB, Provider.GITLAB])
+def test_push_of_many_commits_reads_all_that_name_tickets(provider: Provider) -> None:
+    build = build_gitlab_push if provider is Provider.GITLAB else build_push
+    commits = [build_commit("Fixes WEB-1"), *(build_commit(f"Tidy up {n}") for n in range(2_000))]
+    assert read_link(build("main", *commits), provider).fixes == ["WEB-1"]
+    links = read(build("main", *(build_commit(f"WEB-{n}") for n in range(1, 151))), provider).links
+    assert [link.tickets for link in links] == [[f"WEB-{n}"] for n in range(51, 151)]
 
 
 def test_push_to_gitlab() -> None:

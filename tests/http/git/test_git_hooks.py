@@ -12,6 +12,7 @@ import pytest
 from tests.support.git_payloads import (
     GITHUB,
     HEAD,
+    OLD_HEAD,
     Payload,
     build_check_suite,
     build_commit,
@@ -169,6 +170,26 @@ def test_each_provider_links_and_closes(world: World, repository: Repository, pr
         repository.queue(build_pull_request(f"Fixes {ticket['key']}", state="closed", merged=True), provider)
     assert repository.links(ticket)[0]["state"] == "merged"
     assert repository.read(ticket)["resolved"]
+
+
+def test_pull_request_of_a_renamed_repository_keeps_its_link(world: World, repository: Repository) -> None:
+    ticket = world.ticket()
+    text = f"Fixes {ticket['key']}"
+    repository.queue(build_pull_request(text, base="https://github.example/old/web"))
+    repository.queue(build_pull_request(text, state="closed", merged=True, at="2026-11-02T11:00:00Z"))
+    (link,) = repository.links(ticket)
+    assert (link["url"], link["state"]) == (f"{GITHUB}/pull/7", "merged")
+    assert repository.read(ticket)["pull_request"] is None
+
+
+def test_reverted_fix_leaves_the_reopened_ticket_open(world: World, repository: Repository) -> None:
+    ticket = world.ticket()
+    repository.queue(build_push("main", build_commit(f"Fixes {ticket['key']}: cart")))
+    ok(world.api.patch(f"/tickets/{ticket['id']}", json={"resolved": False}))
+    message = f'Revert "Fixes {ticket["key"]}: cart"\n\nThis reverts commit {HEAD}.'
+    repository.queue(build_push("main", build_commit(message, OLD_HEAD)))
+    assert not repository.read(ticket)["resolved"]
+    assert len(repository.links(ticket)) == 2
 
 
 def test_older_news_doesnt_change_a_link(world: World, repository: Repository) -> None:

@@ -8,8 +8,8 @@ from urllib.parse import quote
 
 import msgspec
 
+from ticketbox.domain.git.commits import Commit, read_commits
 from ticketbox.domain.git.news import (
-    MAX_COMMITS,
     MAX_NAME,
     MAX_TITLE,
     CheckNews,
@@ -24,7 +24,7 @@ from ticketbox.domain.git.news import (
 )
 from ticketbox.domain.git.records import Checks, GitLinkKind, GitState
 from ticketbox.domain.git.signatures import Provider
-from ticketbox.domain.git.ticket_references import list_fixed_tickets, list_named_tickets
+from ticketbox.domain.git.ticket_references import read_branch, read_message
 
 _FAILED = {"failure", "cancelled", "timed_out", "action_required", "startup_failure", "error", "warning"}
 _STATES = {"pending": Checks.PENDING, "success": Checks.PASSING}
@@ -33,13 +33,6 @@ _STATES = {"pending": Checks.PENDING, "success": Checks.PASSING}
 class _Repository(msgspec.Struct, frozen=True):
     html_url: str = ""
     default_branch: str = ""
-
-
-class _Commit(msgspec.Struct, frozen=True):
-    id: str = ""
-    message: str = ""
-    url: str = ""
-    timestamp: str | None = None
 
 
 class _Side(msgspec.Struct, frozen=True):
@@ -82,7 +75,7 @@ class _Payload(msgspec.Struct, frozen=True):
     ref_type: str | None = None
     after: str | None = None
     deleted: bool = False
-    commits: list[_Commit] | None = None
+    commits: list[Commit] | None = None
     master_branch: str | None = None
     sha: str | None = None
     state: str | None = None
@@ -120,7 +113,7 @@ def _read_pull_request(repository: _Repository, request: _PullRequest) -> GitNew
         return GitNews()
     merged = bool(request.merged or request.merged_at)
     state = GitState.MERGED if merged else GitState.OPEN if request.state == "open" else GitState.CLOSED
-    texts = (request.title, request.body or "")
+    references = read_message(f"{request.title}\n\n{request.body or ''}")
     link = LinkNews(
         GitLinkKind.PULL_REQUEST,
         url,
@@ -129,8 +122,8 @@ def _read_pull_request(repository: _Repository, request: _PullRequest) -> GitNew
         state,
         clean_commit(request.head.sha),
         read_time(request.updated_at),
-        list_named_tickets(request.head.ref, *texts),
-        list_fixed_tickets(*texts),
+        list(dict.fromkeys([*read_branch(request.head.ref), *references.named])),
+        references.fixed,
         lands=merged and request.base.ref == repository.default_branch,
     )
     return GitNews([link])
@@ -140,27 +133,7 @@ def _read_push(provider: Provider, payload: _Payload, branch: str) -> GitNews:
     deleted = payload.deleted or clean_commit(payload.after) is None
     news = _read_branch(provider, payload.repository, branch, payload.after, deleted=deleted)
     lands = branch == payload.repository.default_branch
-    return GitNews([*news.links, *(_read_commit(each, lands=lands) for each in _list_naming(payload.commits))])
-
-
-def _list_naming(commits: list[_Commit] | None) -> list[_Commit]:
-    """List the commits that name a ticket: the newest, oldest first."""
-    listed = [each for each in (commits or [])[-MAX_COMMITS:] if clean_url(each.url) and clean_commit(each.id)]
-    return [each for each in listed if list_named_tickets(each.message)]
-
-
-def _read_commit(commit: _Commit, *, lands: bool) -> LinkNews:
-    return LinkNews(
-        GitLinkKind.COMMIT,
-        commit.url,
-        commit.id[:10],
-        clean_text(commit.message, MAX_TITLE),
-        GitState.MERGED if lands else None,
-        at=read_time(commit.timestamp),
-        tickets=list_named_tickets(commit.message),
-        fixes=list_fixed_tickets(commit.message),
-        lands=lands,
-    )
+    return GitNews([*news.links, *read_commits(payload.commits or [], lands=lands)])
 
 
 def _read_branch(
@@ -168,7 +141,7 @@ def _read_branch(
 ) -> GitNews:
     path = "src/branch" if provider is Provider.GITEA else "tree"
     url = clean_url(f"{repository.html_url}/{path}/{quote(branch)}")
-    tickets = list_named_tickets(branch)
+    tickets = read_branch(branch)
     if url is None or not tickets:
         return GitNews()
     state = GitState.CLOSED if deleted else GitState.OPEN

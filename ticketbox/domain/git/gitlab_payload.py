@@ -4,8 +4,8 @@ from urllib.parse import quote
 
 import msgspec
 
+from ticketbox.domain.git.commits import Commit, read_commits
 from ticketbox.domain.git.news import (
-    MAX_COMMITS,
     MAX_NAME,
     MAX_TITLE,
     CheckNews,
@@ -19,7 +19,7 @@ from ticketbox.domain.git.news import (
     read_time,
 )
 from ticketbox.domain.git.records import Checks, GitLinkKind, GitState
-from ticketbox.domain.git.ticket_references import list_fixed_tickets, list_named_tickets
+from ticketbox.domain.git.ticket_references import read_branch, read_message
 
 _STATES = {"merged": GitState.MERGED, "closed": GitState.CLOSED}
 _CHECKS = {
@@ -33,13 +33,6 @@ class _Project(msgspec.Struct, frozen=True):
     default_branch: str | None = None
 
 
-class _Commit(msgspec.Struct, frozen=True):
-    id: str = ""
-    message: str = ""
-    url: str = ""
-    timestamp: str | None = None
-
-
 class _Attributes(msgspec.Struct, frozen=True):
     """The attributes of a merge request, or of a pipeline."""
 
@@ -51,7 +44,7 @@ class _Attributes(msgspec.Struct, frozen=True):
     source_branch: str | None = None
     target_branch: str | None = None
     updated_at: str | None = None
-    last_commit: _Commit | None = None
+    last_commit: Commit | None = None
     sha: str | None = None
     status: str | None = None
     finished_at: str | None = None
@@ -68,7 +61,7 @@ class _Payload(msgspec.Struct, frozen=True):
     builds: list[_Build] | None = None
     ref: str | None = None
     after: str | None = None
-    commits: list[_Commit] | None = None
+    commits: list[Commit] | None = None
 
 
 _decoder = msgspec.json.Decoder(_Payload)
@@ -91,17 +84,18 @@ def _read_merge_request(project: _Project, request: _Attributes) -> GitNews:
     if url is None:
         return GitNews()
     state = _STATES.get(request.state or "", GitState.OPEN)
-    texts = (request.title or "", request.description or "")
+    title = request.title or ""
+    references = read_message(f"{title}\n\n{request.description or ''}")
     link = LinkNews(
         GitLinkKind.PULL_REQUEST,
         url,
         f"!{request.iid}",
-        clean_text(texts[0], MAX_TITLE),
+        clean_text(title, MAX_TITLE),
         state,
         clean_commit(request.last_commit.id if request.last_commit else None),
         read_time(request.updated_at),
-        list_named_tickets(request.source_branch or "", *texts),
-        list_fixed_tickets(*texts),
+        list(dict.fromkeys([*read_branch(request.source_branch or ""), *references.named])),
+        references.fixed,
         lands=state is GitState.MERGED and request.target_branch == project.default_branch,
     )
     return GitNews([link])
@@ -119,26 +113,10 @@ def _read_push(payload: _Payload, branch: str) -> GitNews:
     links: list[LinkNews] = []
     head = clean_commit(payload.after)
     url = clean_url(f"{payload.project.web_url}/-/tree/{quote(branch)}")
-    named = list_named_tickets(branch)
+    named = read_branch(branch)
     if url is not None and named:
         state = GitState.CLOSED if head is None else GitState.OPEN
         name = clean_text(branch, MAX_NAME)
         links.append(LinkNews(GitLinkKind.BRANCH, url, name, "", state, head, tickets=named))
     lands = branch == payload.project.default_branch
-    for commit in (payload.commits or [])[-MAX_COMMITS:]:
-        named = list_named_tickets(commit.message)
-        if named and clean_url(commit.url) and clean_commit(commit.id):
-            links.append(
-                LinkNews(
-                    GitLinkKind.COMMIT,
-                    commit.url,
-                    commit.id[:10],
-                    clean_text(commit.message, MAX_TITLE),
-                    GitState.MERGED if lands else None,
-                    at=read_time(commit.timestamp),
-                    tickets=named,
-                    fixes=list_fixed_tickets(commit.message),
-                    lands=lands,
-                )
-            )
-    return GitNews(links)
+    return GitNews([*links, *read_commits(payload.commits or [], lands=lands)])

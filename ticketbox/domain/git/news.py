@@ -8,7 +8,6 @@ import msgspec
 from ticketbox.domain.core.unsafe_characters import remove_unsafe
 from ticketbox.domain.git.records import Checks, GitLinkKind, GitState
 
-MAX_COMMITS = 100
 MAX_URL = 2_000
 MAX_NAME = 200
 MAX_TITLE = 300

@@ -35,7 +35,7 @@ def _build_actor(delivery: WaitingDelivery) -> Actor:
 
 def _apply_link(tx: Write, actor: Actor, delivery: WaitingDelivery, news: LinkNews) -> None:
     at = min(delivery.received_at if news.at is None else news.at, tx.now)
-    known = git_links.list_by_url(tx, delivery.project, news.url)
+    known = git_links.list_known(tx, delivery.project, news)
     for link in known:
         _update_link(tx, actor, link, news, at)
     linked = {link.ticket for link in known}
@@ -61,7 +61,7 @@ def _update_link(tx: Write, actor: Actor, link: LinkState, news: LinkNews, at: i
     if at < link.changed_at or (link.state is GitState.MERGED and news.state is not GitState.MERGED):
         return
     changed = news.state is not link.state
-    if changed or (news.title, news.head or link.head) != (link.title, link.head):
+    if changed or (news.url, news.title, news.head or link.head) != (link.url, link.title, link.head):
         git_links.update_link(tx, link.key, news, at)
     if changed:
         _record(tx, actor, link.ticket, "ticket.git_changed", news)

@@ -35,21 +35,27 @@ class LinkState(msgspec.Struct, frozen=True):
 
     key: int
     ticket: int
+    url: str
     title: str
     state: GitState | None
     head: str | None
     changed_at: int
 
 
-_SELECT_STATE = "SELECT id, ticket_id, title, state, head, changed_at FROM git_link"
+_SELECT_STATE = "SELECT id, ticket_id, url, title, state, head, changed_at FROM git_link"
 SELECT_BY_URL = f"{_SELECT_STATE} WHERE project_id = ? AND url = ?"
+# A repository that is renamed has other addresses.
+SELECT_BY_HEAD = f"{_SELECT_STATE} WHERE project_id = ? AND head = ? AND kind = 'pull_request' AND name = ?"
 
 
-def list_by_url(tx: Read, project: int, url: str) -> list[LinkState]:
-    """List the links to an address that a project's hooks made."""
+def list_known(tx: Read, project: int, news: LinkNews) -> list[LinkState]:
+    """List the links that a project's hooks made to a branch, commit or pull request."""
+    rows = tx.fetch_all(SELECT_BY_URL, (project, news.url))
+    if not rows and news.kind is GitLinkKind.PULL_REQUEST and news.head is not None:
+        rows = tx.fetch_all(SELECT_BY_HEAD, (project, news.head, news.name))
     return [
-        LinkState(key, ticket, title, None if state is None else GitState(state), head, at)
-        for key, ticket, title, state, head, at in tx.fetch_all(SELECT_BY_URL, (project, url))
+        LinkState(key, ticket, url, title, None if state is None else GitState(state), head, at)
+        for key, ticket, url, title, state, head, at in rows
     ]
 
 
@@ -69,12 +75,13 @@ def insert_link(tx: Write, ticket: int, project: int, news: LinkNews, at: int) -
     return tx.execute(INSERT_LINK, row) > 0
 
 
-UPDATE_LINK = "UPDATE git_link SET title = ?, state = ?, head = ifnull(?, head), changed_at = ? WHERE id = ?"
+UPDATE_LINK = "UPDATE git_link SET url = ?, title = ?, state = ?, head = ifnull(?, head), changed_at = ? WHERE id = ?"
 
 
 def update_link(tx: Write, key: int, news: LinkNews, at: int) -> None:
     """Update what a link shows."""
-    tx.execute(UPDATE_LINK, (news.title, None if news.state is None else news.state.value, news.head, at, key))
+    state = None if news.state is None else news.state.value
+    tx.execute(UPDATE_LINK, (news.url, news.title, state, news.head, at, key))
 
 
 HAS_HEAD = "SELECT 1 FROM git_link WHERE project_id = ? AND head = ?"
