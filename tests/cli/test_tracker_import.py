@@ -49,6 +49,9 @@ def test_tickets_are_created_from_the_file(world: World, tracker: str, name: str
     assert cart["created"]["user"]["id"] == world.owner.id
     match tracker:
         case "github":
+            assert ok(world.api.get(f"/tickets/{cart['id']}/comments"))["items"][0]["body"].startswith(
+                "octocat, 2026-01-02T03:04:05Z:\n\n"
+            )
             assert (cart["labels"], cart["source_url"]) == (["Bug"], "https://github.com/acme/shop/issues/12")
         case "jira":
             assert (cart["labels"], cart["priority"], cart["column_id"]) == (
@@ -69,7 +72,7 @@ def test_tickets_are_created_from_the_file(world: World, tracker: str, name: str
 
 BAD = {
     "github": ["", "{}", "[{}]", '[{"number": "x", "title": "y"}]', "[]", "[" * 100_000, '[{"number": 1, "title": 2}]'],
-    "jira": ["", "a,b\n1,2\n", "Issue key,Summary,Status\nX-1,only two\n", "Issue key,Summary,Status\n", '"open'],
+    "jira": ["", "a,b\n1,2\n", "Issue key,Summary,Status\nX-1,a,b,c\n", "Issue key,Summary,Status\n", '"open'],
     "linear": ["", "ID,Title\n1,2\n", "ID,Title,Status\n1,2,3,4\n"],
 }
 
@@ -86,6 +89,72 @@ def test_file_in_another_format_is_rejected_completely(world: World, tmp_path: P
 def test_binary_file_is_rejected(world: World, tmp_path: Path) -> None:
     (tmp_path / "bad").write_bytes(b"\xff\xfe\x00")
     assert "must be UTF-8" in take(world, "jira", tmp_path / "bad").stderr
+
+
+def test_open_tickets_of_jira_stay_open_whatever_it_calls_no_resolution(world: World, tmp_path: Path) -> None:
+    file = tmp_path / "jira.csv"
+    rows = ["Open,To Do,Unresolved", "Empty,To Do,", "Fixed,To Do,Fixed", "Done,Done,Unresolved"]
+    file.write_text("Issue key,Summary,Status,Resolution\n" + "".join(f"AB-{n},{row}\n" for n, row in enumerate(rows)))
+    assert take(world, "jira", file).exit_code == 0
+    resolved = {title: each["resolved"] for title, each in tickets(world).items()}
+    assert resolved == {"Open": False, "Empty": False, "Fixed": True, "Done": True}
+
+
+def test_import_notifies_nobody_and_nobody_watches(world: World, tmp_path: Path) -> None:
+    ben = world.join("Ben", "member")
+    issue = {"number": 1, "title": "Old", "body": "@ben and @Ben", "comments": [{"body": "@ben"}],
+             "assignees": [{"login": ben.email}]}  # fmt: skip
+    (tmp_path / "issues.json").write_text(json.dumps([issue]))
+    assert take(world, "github", tmp_path / "issues.json").exit_code == 0
+    assert ok(ben.web.get("/notifications"))["items"] == []
+    (ticket,) = tickets(world).values()
+    assert ok(world.api.get(f"/tickets/{ticket['id']}"))["watchers"] == []
+
+
+JIRA = "Issue Key;Summary;Status;Description;Due Date;Assignee;Comment"
+SAVED_BY_EXCEL = [
+    ("sep=;\n" + JIRA, "utf-8"),
+    (JIRA, "utf-8-sig"),
+    (JIRA, "utf-16"),
+    (JIRA.replace(";", "\t"), "utf-16"),
+]
+
+
+@pytest.mark.parametrize(("head", "encoding"), SAVED_BY_EXCEL)
+def test_file_that_excel_or_powershell_saved_is_read(world: World, tmp_path: Path, head: str, encoding: str) -> None:
+    rows = ["AB-1;Größe 測試;To Do", "AB-2;Short", "AB-3;Long;To Do;;;;;;"]
+    separator = "\t" if "\t" in head else ";"
+    text = "\r\n".join([head, *(row.replace(";", separator) for row in rows)])
+    (tmp_path / "jira.csv").write_bytes(text.encode(encoding))
+    done = take(world, "jira", tmp_path / "jira.csv")
+    assert done.exit_code == 0, done.stderr
+    assert set(tickets(world)) == {"Größe 測試", "Short", "Long"}
+
+
+def test_refusal_names_the_missing_column_and_the_separator(world: World, tmp_path: Path) -> None:
+    (tmp_path / "jira.csv").write_text("Key;Summary;Status\nAB-1;One;To Do\n")
+    error = take(world, "jira", tmp_path / "jira.csv").stderr
+    assert "there is no column Issue key, with a semicolon between the columns" in error
+
+
+def test_markup_due_dates_assignees_and_bylines_are_taken_over(world: World, tmp_path: Path) -> None:
+    dates = ["2026-02-01", "01/Feb/26 9:30 AM", "Sun Feb 01 2026 00:00:00 GMT+0000 (GMT)", "soon"]
+    said = "26/Nov/26 9:30 AM;5f1e:abc-def;first; *second*"
+    people = [world.owner.email, "zed@example.org", "", ""]
+    rows = [f'AB-{n};{n};To Do;h2. *a*;{dates[n]};{people[n]};"{said}"' for n in range(4)]
+    (tmp_path / "jira.csv").write_text("\n".join([JIRA, *rows]))
+    output = json.loads(take(world, "jira", tmp_path / "jira.csv", "--dry-run", "--json").stdout)
+    assert (output["due_dates"], output["unread_due_dates"], output["assigned"]) == (3, 1, 1)
+    assert output["unknown_assignees"] == ["zed@example.org"]
+    shown = take(world, "jira", tmp_path / "jira.csv").stdout
+    assert "due dates: 3 (1 can't be read)" in shown
+    assert "assigned: 1 (no members: zed@example.org)" in shown
+    found = tickets(world)
+    assert [each["due_on"] for _, each in sorted(found.items())] == ["2026-02-01"] * 3 + [None]
+    assert [person["id"] for person in found["0"]["assignees"]] == [world.owner.id]
+    assert found["0"]["description"].startswith("## **a**\n")
+    (comment,) = ok(world.api.get(f"/tickets/{found['0']['id']}/comments"))["items"]
+    assert comment["body"] == "5f1e:abc-def, 26/Nov/26 9:30 AM:\n\nfirst; **second**"
 
 
 def test_hostile_values_are_cleaned_and_inert(world: World, tmp_path: Path) -> None:

@@ -106,6 +106,10 @@ def _import_from_tracker(source: Path, db: Path, arguments: dict[str, Any], as_j
         click.echo(f"  {state.tickets:>6,}  {state.state or '(no state)'} → {state.column}{resolved}")
     click.echo(f"  priorities: {', '.join(f'{name} {count:,}' for name, count in result.priorities.items())}")
     click.echo(f"  labels: {', '.join(result.labels) or 'none'}")
+    unread = f" ({result.unread_due_dates:,} can't be read)" if result.unread_due_dates else ""
+    click.echo(f"  due dates: {result.due_dates:,}{unread}")
+    unknown = f" (no members: {', '.join(result.unknown_assignees)})" if result.unknown_assignees else ""
+    click.echo(f"  assigned: {result.assigned:,}{unknown}")
     click.echo("All of them were created." if result.done else "Dry run: nothing was created.")
     return None
 

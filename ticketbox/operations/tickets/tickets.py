@@ -106,15 +106,19 @@ def resolve_target(tx: Read, actor: Actor, project_id: str | None, column_id: st
 
 
 def insert_ticket(
-    tx: Write, actor: Actor, row: VisibleRow, new: NewTicket, *, notifies: bool = True
+    tx: Write, actor: Actor, row: VisibleRow, new: NewTicket, *, notifies: bool = True, watches: bool = True
 ) -> tuple[VisibleRow, Ticket]:
-    """Store a new ticket and its event, and notify those whom it mentions. Returns the ticket's row and the ticket."""
+    """Store a new ticket and its event, and notify those whom it mentions; the caller watches it.
+
+    Returns the ticket's row and the ticket.
+    """
     new = msgspec.structs.replace(new, labels=labels.ensure_labels(tx, row.company, new.labels))
     key, public_id = tickets.insert_ticket(tx, new, bylines.ensure_byline(tx, actor))
     if new.source_url is not None:
         similar.insert_fingerprints(tx, key, filter(None, [fingerprint_page(new.source_url)]))
     ticket_row = VisibleRow(key, row.project, row.company, row.role, within=True)
-    watchers.add_watchers(tx, key, [actor.user])
+    if watches:
+        watchers.add_watchers(tx, key, [actor.user])
     record_ticket_event(tx, actor, ticket_row, "ticket.created", title=new.title)
     if notifies:
         notify_mentioned(tx, actor, ticket_row, new.description)

@@ -19,11 +19,11 @@ from ticketbox.operations.core.registry import operation
 from ticketbox.operations.tickets.recording import record_ticket_event
 from ticketbox.operations.tickets.tickets import insert_ticket, resolve_target
 from ticketbox.store.accounts import actors, users
-from ticketbox.store.companies import columns
+from ticketbox.store.companies import columns, members
 from ticketbox.store.core import bylines
 from ticketbox.store.core.visibility import VisibleRow
-from ticketbox.store.file.database import Write
-from ticketbox.store.tickets import comments, positions, tickets
+from ticketbox.store.file.database import Read, Write
+from ticketbox.store.tickets import assignments, comments, positions, tickets
 from ticketbox.store.tickets.tickets import NewTicket
 
 
@@ -54,6 +54,10 @@ class ImportedTickets(msgspec.Struct, frozen=True):
     states: list[StateMapping]
     priorities: dict[str, int]
     labels: list[str]
+    due_dates: int
+    unread_due_dates: int
+    assigned: int
+    unknown_assignees: list[str]
     done: bool
 
 
@@ -63,7 +67,8 @@ def import_tickets(tx: Write, actor: Actor, args: ImportTickets) -> ImportedTick
 
     The tickets are added to the top of their columns, in the order of the file. An open ticket is added to the column
     with the name of its state, or the first one. A resolved ticket is added to such a column of kind `done`, or the
-    first of that kind; on a board without one, to the column with the name of its state, or the last one.
+    first of that kind; on a board without one, to the column with the name of its state, or the last one. Members who
+    see the project are assigned by their email addresses. Nobody is notified, and nobody watches the tickets.
     """
     account = users.find_account_by_email(tx, args.user)
     if account is None:
@@ -83,34 +88,52 @@ def import_tickets(tx: Write, actor: Actor, args: ImportTickets) -> ImportedTick
             return named[-1]
         return (next(iter(done), board[-1][0])) if ticket.resolved else first
 
+    people = _find_assignees(tx, row, imported)
     states: dict[tuple[str, int, bool], int] = {}
     for ticket in imported:
         column = choose_column(ticket)
         at = (ticket.state, column, ticket.resolved or column in done)
         states[at] = states.get(at, 0) + 1
     if not args.dry_run:
-        _import_tickets(tx, owner, row, [(choose_column(ticket), ticket) for ticket in imported])
+        _import_tickets(tx, owner, row, [(choose_column(ticket), ticket) for ticket in imported], people)
     return ImportedTickets(
         tickets=len(imported),
         comments=sum(len(ticket.comments) for ticket in imported),
         states=[StateMapping(state, count, names[key], resolved) for (state, key, resolved), count in states.items()],
         priorities={level.value: n for level in Priority if (n := sum(each.priority is level for each in imported))},
         labels=sorted({label for ticket in imported for label in ticket.labels}, key=str.casefold),
+        due_dates=sum(ticket.due_on is not None for ticket in imported),
+        unread_due_dates=sum(ticket.unread_due_date for ticket in imported),
+        assigned=sum(not people.keys().isdisjoint(ticket.assignees) for ticket in imported),
+        unknown_assignees=sorted({each for ticket in imported for each in ticket.assignees} - people.keys()),
         done=not args.dry_run,
     )
 
 
-def _import_tickets(tx: Write, owner: Actor, row: VisibleRow, imported: list[tuple[int, ImportedTicket]]) -> None:
+def _find_assignees(tx: Read, row: VisibleRow, imported: list[ImportedTicket]) -> dict[str, int]:
+    """Find the members who see the project among the assignees, by what the file calls them: an email address."""
+    found: dict[str, int] = {}
+    for name in {each for ticket in imported for each in ticket.assignees}:
+        account = users.find_account_by_email(tx, name)
+        key = None if account is None else members.find_user_who_sees(tx, row.project, account.user.id)
+        if key is not None:
+            found[name] = key
+    return found
+
+
+def _import_tickets(
+    tx: Write, owner: Actor, row: VisibleRow, imported: list[tuple[int, ImportedTicket]], people: dict[str, int]
+) -> None:
     counts = Counter(column for column, _ in imported)
     places = {key: positions.find_top_position(tx, key) - (n - 1) * positions.GAP for key, n in counts.items()}
     for column, ticket in imported:
-        _import_ticket(tx, owner, row, column, places[column], ticket)
+        key = _import_ticket(tx, owner, row, column, places[column], ticket)
+        for user in {people[each] for each in ticket.assignees if each in people}:
+            assignments.assign_user(tx, key, user)
         places[column] += positions.GAP
 
 
-def _import_ticket(
-    tx: Write, owner: Actor, row: VisibleRow, column: int, position: int, ticket: ImportedTicket
-) -> None:
+def _import_ticket(tx: Write, owner: Actor, row: VisibleRow, column: int, position: int, ticket: ImportedTicket) -> int:
     new = NewTicket(
         project=row.project,
         column=column,
@@ -120,11 +143,13 @@ def _import_ticket(
         priority=ticket.priority,
         labels=ticket.labels,
         source_url=ticket.url,
+        due_on=None if ticket.due_on is None else ticket.due_on.isoformat(),
     )
-    ticket_row, _ = insert_ticket(tx, owner, row, new)
+    ticket_row, _ = insert_ticket(tx, owner, row, new, notifies=False, watches=False)
     byline = bylines.ensure_byline(tx, owner)
     if ticket.resolved:
         tickets.update_ticket(tx, ticket_row.key, tickets.TicketChanges(resolved=True))
     for body in ticket.comments:
         key = comments.insert_comment(tx, ticket_row.key, body, byline)
         record_ticket_event(tx, owner, ticket_row, "comment.created", comment_id=comments.load_comment(tx, key).id)
+    return ticket_row.key
