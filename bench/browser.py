@@ -18,6 +18,7 @@ from bench.launch import ROOT, launch_ticketbox
 from bench.replay import SECONDS, build_replay
 from bench.seed import PASSWORD, seed
 from bench.uploads import screenshot, streams
+from ticketbox.edge.site import name_session_cookie
 
 WINDOW = {"width": 1280, "height": 800}
 CARDS = 1_000
@@ -36,12 +37,18 @@ class Target(NamedTuple):
     replay: str
 
 
+def build_cookies(target: Target) -> list[Any]:
+    """Build the cookie of the session, and the one that earlier versions had."""
+    names = ("ticketbox", name_session_cookie(target.url))
+    return [{"name": name, "value": target.session, "url": target.url} for name in names]
+
+
 class Tab:
     """A page in a fresh profile, with counts of its requests and bytes, and its processor time."""
 
     def __init__(self, browser: Browser, target: Target) -> None:
         self._context = browser.new_context(viewport=WINDOW)  # type: ignore[arg-type]
-        self._context.add_cookies([{"name": "ticketbox", "value": target.session, "url": target.url}])
+        self._context.add_cookies(build_cookies(target))
         self.page: Page = self._context.new_page()
         self.url = target.url
         self.requests: Counter[str] = Counter()
@@ -94,8 +101,7 @@ class QuietTab:
         self._browser: Any = browser.new_browser_cdp_session()
         self._context = self._browser.send("Target.createBrowserContext")["browserContextId"]
         profile = {"browserContextId": self._context}
-        cookie = {"name": "ticketbox", "value": target.session, "url": target.url}
-        self._browser.send("Storage.setCookies", {**profile, "cookies": [cookie]})
+        self._browser.send("Storage.setCookies", {**profile, "cookies": build_cookies(target)})
         page = self._browser.send("Target.createTarget", {**profile, **WINDOW, "url": "about:blank"})["targetId"]
         self._url = target.url
         self._page = connect(f"ws://127.0.0.1:{port}/devtools/page/{page}", max_size=None, proxy=None)
@@ -176,7 +182,7 @@ def launch_targets(folder: Path, trees: list[Path]) -> Generator[list[Target]]:
         shown = {"capture": (None, json.dumps(page)), "replay": ("replay.json", json.dumps(events))}
         shown["screenshot"] = parts["screenshot"]
         replay = request("POST", "/captures", files=shown, headers=member)["ticket_id"]
-        session = client.cookies["ticketbox"]
+        session = client.cookies[name_session_cookie(server.url)]
     with contextlib.ExitStack() as stack:
         targets: list[Target] = []
         for number, tree in enumerate([ROOT, *trees]):

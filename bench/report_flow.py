@@ -91,14 +91,14 @@ def main() -> None:
     sizes: list[float] = []
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name, run_server(Path(name)) as box:
         world, archive = World(box, "Rita"), (EXTENSION / "chromium.zip").read_bytes()
-        session = world.owner.web.cookies["ticketbox"]
+        session = world.owner.session
         with (
             BundledSite("esbuild", modules, Path(name) / "bundle") as site,
             ExtensionBrowser(executable, archive, Path(name)) as browser,
         ):
             browser.run(browser.connect_with_token(box.url, world.owner.token("tickets:write")))
             browser.run(browser.record_all_sites())
-            browser.run(browser.context.add_cookies([{"name": "ticketbox", "value": session, "url": box.url}]))
+            browser.run(browser.context.add_cookies([{"name": box.cookie, "value": session, "url": box.url}]))
             for each in range(options.rounds * 2):
                 policy = "on" if each % 2 == 0 else "off"
                 given = {

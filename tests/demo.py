@@ -59,4 +59,4 @@ class Demo(Box):
         """Sign its owner in, and return the value of the session's cookie."""
         client = self.client()
         ok(client.post("/session", json={"email": "demo@example.org", "password": self.password}))
-        return client.cookies["ticketbox"]
+        return client.cookies[self.cookie]

@@ -13,6 +13,7 @@ import msgspec
 from ticketbox.domain.accounts.client_metadata import ClientMetadataMode
 from ticketbox.domain.accounts.identity_provider import ProviderSettings
 from ticketbox.domain.core.fairness.ceilings import Ceilings
+from ticketbox.domain.core.network.host_names import DEFAULT_PORTS, build_authority
 from ticketbox.domain.core.problems import InvalidField
 from ticketbox.domain.events.delivery_turns import DEFAULT_DELIVERIES
 
@@ -75,7 +76,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def hosts(self) -> frozenset[str]:
         """The Host headers that this server accepts."""
-        hosts = {urlsplit(self.public_url).netloc.lower()}
+        public = urlsplit(self.public_url)
+        hosts = {public.netloc, f"{public.netloc}:{public.port or DEFAULT_PORTS[public.scheme]}"}
         for host in {"localhost", "127.0.0.1", "[::1]", _bracket_ipv6(self.host)}:
             hosts |= {host, f"{host}:{self.port}"}
         return frozenset(hosts)
@@ -95,19 +97,18 @@ def parse_public_url(text: str | None, host: str, port: int, *, tls: bool) -> st
     if text is None:
         scheme = "https" if tls else "http"
         name = "localhost" if host in {"0.0.0.0", "::", "", "127.0.0.1"} else _bracket_ipv6(host)  # noqa: S104
-        default = {"http": 80, "https": 443}[scheme]
-        return f"{scheme}://{name}" if port == default else f"{scheme}://{name}:{port}"
+        return f"{scheme}://{build_authority(urlsplit(f'//{name}:{port}', scheme))}"
     try:
         parts = urlsplit(text.strip())
-        _ = parts.port
+        authority = build_authority(parts)
     except ValueError as error:
         raise InvalidField("public-url", f"not a URL: {error}") from None
-    if parts.scheme not in {"http", "https"} or not parts.netloc or parts.query or parts.fragment or parts.username:
+    if parts.scheme not in {"http", "https"} or not authority or parts.query or parts.fragment or parts.username:
         raise InvalidField("public-url", "use a URL such as https://tickets.example.org")
     path = parts.path.rstrip("/")
     if path and not _PATH.fullmatch(path):
         raise InvalidField("public-url", "the path may have letters, digits, -, _, ~ and dots, such as /tickets")
-    return f"{parts.scheme}://{parts.netloc}".lower() + path
+    return f"{parts.scheme}://{authority}{path}"
 
 
 def find_default_db() -> Path:

@@ -12,6 +12,7 @@ import uuid
 from base64 import b64encode
 from collections.abc import Iterator
 from hashlib import sha256
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -20,7 +21,7 @@ import psutil
 import pytest
 
 from tests.support.long_runs import sample_cases
-from tests.support.operation_cases import WRITING, Stage, check_common_headers, operations, read_only
+from tests.support.operation_cases import WRITING, Stage, check_common_headers, draw_address, operations, read_only
 from tests.support.server import Box, Person, World, eventually, expect_error, ok
 from ticketbox import logs
 from ticketbox.domain.core.fairness.limits import RateLimiter
@@ -29,6 +30,7 @@ from ticketbox.edge.edge import MAX_HEADERS, MAX_TARGET, Edge
 from ticketbox.edge.site import Site
 from ticketbox.http.rest import MAX_JSON
 from ticketbox.operations.core.registry import Body, Operation
+from ticketbox.settings import Settings, parse_public_url
 
 
 @pytest.fixture
@@ -89,6 +91,50 @@ def test_own_host_names_are_accepted(world: World) -> None:
     token = f"Authorization: Bearer {world.owner.token('read')}"
     for host in (f"localhost:{port}", f"127.0.0.1:{port}", f"LOCALHOST:{port}", "localhost", "127.0.0.1"):
         assert get(world.box, "/api/v1/me", token, host=host)[0] == 200, host
+
+
+@pytest.mark.parametrize(
+    ("given", "accepted"),
+    [
+        ("https://tickets.example.org:443", ("tickets.example.org", "tickets.example.org:443")),
+        ("https://tickets.example.org", ("Tickets.example.org", "tickets.example.org:443")),
+        ("http://tickets.example.org", ("tickets.example.org", "tickets.example.org:80")),
+        ("https://münchen.example", ("xn--mnchen-3ya.example", "xn--mnchen-3ya.example:443")),
+        ("https://tickets.example.org:8443", ("tickets.example.org:8443",)),
+    ],
+)
+def test_host_may_have_the_default_port_or_leave_it_out(given: str, accepted: tuple[str, ...]) -> None:
+    settings = Settings(db=Path("x.db"), public_url=parse_public_url(given, "", 8420, tls=False))
+    assert set(accepted) <= {*settings.hosts, "Tickets.example.org"}
+    assert settings.hosts.isdisjoint({"tickets.example.org:8420", "tickets.example.org:443x"})
+
+
+def test_health_needs_no_host(box: Box) -> None:
+    assert raw(box, b"GET /healthz HTTP/1.0\r\n\r\n")[0] == 200
+    assert get(box, "/healthz", host="10.1.2.3:8420")[0] == 200
+    assert get(box, "/healthz", host="evil.example")[0] == 200
+    assert get(box, "/signin", host="10.1.2.3:8420")[0] == 421
+
+
+PAGES = (
+    "/", "/signin", "/setup", "/healthz", "/static/pages.css", "/.well-known/oauth-authorization-server", "/llms.txt",
+    "/api/v1/openapi.json", "/reporter.js", "/replay", "/nowhere", "/extension/chromium.zip", "/api/v1/me", "/api",
+)  # fmt: skip
+
+
+def test_head_is_answered_as_get_without_a_body(box: Box) -> None:
+    def ask(client: httpx.Client, method: str, path: str) -> tuple[int, dict[str, str], bytes]:
+        answer = client.request(method, f"{box.url}{path}", headers={"X-Forwarded-For": draw_address()})
+        own = {"date", "x-request-id", "ratelimit", "content-encoding", "content-length", "transfer-encoding", "vary"}
+        return answer.status_code, {k: v for k, v in answer.headers.items() if k not in own}, answer.content
+
+    with httpx.Client() as client:
+        for path in PAGES:
+            status, headers, body = ask(client, "HEAD", path)
+            assert (status, headers) == ask(client, "GET", path)[:2], path
+            assert (body, status != 405) == (b"", True), path
+        refused = client.post(f"{box.url}/healthz")
+        assert (refused.status_code, refused.headers["allow"]) == (405, "GET, HEAD, OPTIONS")
 
 
 def test_duplicate_or_missing_host_is_rejected(world: World) -> None:
@@ -458,7 +504,7 @@ def whole_log(world: World) -> str:
 
 
 def test_log_contains_no_secret_of_this_worker(world: World) -> None:
-    secrets = [world.owner.token("read"), world.owner.web.cookies["ticketbox"]]
+    secrets = [world.owner.token("read"), world.owner.session]
     for secret in secrets:
         world.box.client(secret).get("/me")
         world.box.client().get(f"/invitations/accept/{secret}")

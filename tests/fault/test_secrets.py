@@ -59,7 +59,7 @@ def mix(world: World) -> list[str]:
         lambda text: httpx.get(f"{world.box.url}/{text}/../../{text}"),
         lambda text: httpx.get(f"{world.box.api}/me", headers={"Authorization": f"Basic {text}"}),
         lambda text: httpx.get(f"{world.box.api}/me", headers={"Authorization": f"Bearer {text} {text}"}),
-        lambda text: httpx.get(f"{world.box.api}/me", headers={"Cookie": f"ticketbox={text}x"}),
+        lambda text: httpx.get(f"{world.box.api}/me", headers={"Cookie": f"{world.box.cookie}={text}x"}),
         lambda text: httpx.get(f"{world.box.api}/me", headers={"Host": f"{text}.example"}),
         lambda text: world.api.get("/tickets", params={"cursor": text}),
         lambda text: world.api.post("/tickets", json={"project_id": text, "title": "x"}),

@@ -74,7 +74,6 @@ def feed(stage: Stage, kind: str, inputs: int) -> dict[str, Any]:
     """Send inputs; how many were sent, and how many were refused."""
     counts = {"inputs": 0, "refused": 0}
     mark = stage.box.log_size()
-    web = stage.owner.web
     client = httpx.Client(timeout=30, verify=False)
 
     @hypothesis_settings(inputs)
@@ -85,7 +84,7 @@ def feed(stage: Stage, kind: str, inputs: int) -> dict[str, Any]:
         if kind == "webhook":
             if counts["inputs"] % 300 == 299:  # a session has 600 writes a minute, which no company's limits raise
                 stage.owner.begin_session()
-            carried |= {"Cookie": f"ticketbox={web.cookies['ticketbox']}", "Origin": stage.box.url}
+            carried |= {"Cookie": f"{stage.box.cookie}={stage.owner.session}", "Origin": stage.box.url}
         elif kind != "oauth":
             carried["Authorization"] = stage.api.headers["Authorization"]
         answer = client.request("GET" if kind == "search" else "POST", url, headers=carried, content=body)

@@ -92,7 +92,7 @@ class Wire:
 
     def send(self, who: Row, request: httpx.Request) -> httpx.Response:
         self.calls += 1
-        carried = f"ticketbox={who['secret']}" if who["kind"] == "session" else f"Bearer {who['secret']}"
+        carried = f"{self.box.cookie}={who['secret']}" if who["kind"] == "session" else f"Bearer {who['secret']}"
         request.headers["Cookie" if who["kind"] == "session" else "Authorization"] = carried
         request.headers["X-Forwarded-For"] = draw_address()
         answer = self.client.send(request)
@@ -116,7 +116,7 @@ class Wire:
         kind = answer.headers.get("content-type", "")
         body = answer.json() if "json" in kind else None
         if answer.is_success:
-            return Answer(None, body, answer.cookies.get("ticketbox"))
+            return Answer(None, body, answer.cookies.get(self.box.cookie))
         assert kind == "application/problem+json"
         assert body is not None
         return Answer((answer.status_code, body["code"]), body)

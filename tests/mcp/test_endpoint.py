@@ -48,7 +48,7 @@ def test_challenge_distinguishes_an_invalid_token_from_none(world: World) -> Non
         answer = post(world, Authorization=f"Bearer {secret}")
         assert challenge(answer) == f'{guards}/mcp", {ALL}, error="invalid_token"'
         assert challenge(world.box.client(secret).get("/me")) == f'{guards}/api", error="invalid_token"'
-    cookie = f"ticketbox={generate_secret()}"
+    cookie = f"{world.box.cookie}={generate_secret()}"
     for headers in ({}, {"Authorization": "Basic eDp5"}, {"Cookie": cookie}):
         assert challenge(post(world, **headers)) == f'{guards}/mcp", {ALL}'
         assert challenge(world.box.client(**headers).get("/me")) == f'{guards}/api"'
@@ -87,8 +87,7 @@ def test_endpoint_statuses_for_methods_origins_and_hosts(world: World) -> None:
     assert post(world, Authorization=f"Bearer {token}", Origin="https://evil.example").status_code == 403
     assert post(world, Authorization=f"Bearer {token}", Origin=world.box.url).status_code == 200
     assert post(world, Authorization=f"Bearer {token}", Host="evil.example").status_code == 421
-    cookie = world.owner.web.cookies["ticketbox"]
-    assert post(world, Cookie=f"ticketbox={cookie}").status_code == 401
+    assert post(world, Cookie=f"{world.box.cookie}={world.owner.session}").status_code == 401
 
 
 @pytest.mark.parametrize(

@@ -84,6 +84,11 @@ class Box:
             raise AssertionError(f"the server didn't start: {self.log.read_text()}")
         self.api = f"{self.url}/api/v1"
 
+    @property
+    def cookie(self) -> str:
+        """The name of the session's cookie."""
+        return name_session_cookie(self.url)
+
     def command(self) -> list[str]:
         """The command that starts the server."""
         flags = ["--db", str(self.db), "--port", "0", "--no-open", "--client-metadata", "off"]  # arguments come last
@@ -213,9 +218,8 @@ class Person:
         return start_session(tx, account)
 
     def _sign_in(self, session: Any) -> None:
-        name = name_session_cookie(self.box.url)
         host = self.web.base_url.host
-        self.web.cookies.set(name, session.secret, host if "." in host else f"{host}.local")
+        self.web.cookies.set(self.box.cookie, session.secret, host if "." in host else f"{host}.local")
 
     def token(self, *scopes: str, label: str = "a token", **restriction: Any) -> str:
         """The secret of a new API token."""
@@ -227,6 +231,11 @@ class Person:
         """The public id of the token with this label."""
         (found,) = [each["id"] for each in ok(self.web.get("/tokens"))["items"] if each["label"] == label]
         return found
+
+    @property
+    def session(self) -> str:
+        """The secret in the session's cookie."""
+        return self.web.cookies[self.box.cookie]
 
     def client(self, *scopes: str, **restriction: Any) -> httpx.Client:
         """A client with a new API token."""

@@ -56,6 +56,8 @@ ANONYMOUS_PER_MINUTE = 600
 SIGNED_PATH = "/hooks/git/githook_"
 # Without them, the pages that a person sees first look broken; they are small, and the same for everybody.
 PAGE_FILES = {"/static/pages.css", "/static/icon.svg", "/static/passkeys.js"}
+# Its answer is the same for everybody. Load balancers ask for it by an address, or without a Host at all.
+HEALTH_PATH = "/healthz"
 SAFE_METHODS = {"GET", "HEAD", "OPTIONS"}
 CLIENT_GONE = 499  # only in the log: the client has disconnected
 
@@ -183,7 +185,8 @@ class Edge:
         if len(scope["headers"]) > MAX_HEADERS:
             raise InvalidRequest(f"more than {MAX_HEADERS} headers")
         hosts = list_header_values(scope, b"host")
-        if len(hosts) != 1 or not self._is_own_host(hosts[0].strip().lower()):
+        is_own = len(hosts) == 1 and self._is_own_host(hosts[0].strip().lower())
+        if not is_own and scope["path"] != HEALTH_PATH:
             raise MisdirectedRequest("the Host header doesn't match this site; see --public-url")
         if scope["query_string"] and secrets.contains_secret(scope["query_string"].decode("latin-1")):
             raise Unauthorized("a token must not be sent in the URL; send Authorization: Bearer")

@@ -11,11 +11,13 @@ import socket
 import ssl
 from collections.abc import Iterable, Mapping
 from typing import Any, cast
+from urllib.parse import urlsplit
 
 import httpcore2
 from httpcore2 import AsyncConnectionPool, AsyncNetworkBackend, AsyncNetworkStream
 
 from ticketbox import __version__
+from ticketbox.domain.core.network.host_names import build_authority
 from ticketbox.domain.core.network.outbound_addresses import is_public_address
 from ticketbox.operations.core.services import FetchedResponse, FetchError
 
@@ -95,10 +97,14 @@ class Fetcher:
             raise FetchError("it is no address") from None
 
     async def _send(self, url: str, method: str, headers: Mapping[str, str], body: bytes, most: int) -> FetchedResponse:
+        address = urlsplit(url)
+        authority = build_authority(address)
+        target = address._replace(netloc=authority, fragment="").geturl()
+        sent = [("Host", authority), *headers.items()]
         tls_context = await asyncio.to_thread(_load_tls_context)
         async with (
             AsyncConnectionPool(ssl_context=tls_context, network_backend=self._guard) as pool,
-            pool.stream(method, url, headers=list(headers.items()), content=body or None) as answer,
+            pool.stream(method, target, headers=sent, content=body or None) as answer,
         ):
             parts: list[bytes] = []
             if most:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from ipaddress import IPv4Network, IPv6Network
+from urllib.parse import urlsplit
 
 import msgspec
 
@@ -58,8 +59,11 @@ class Site(msgspec.Struct, frozen=True):
 def name_session_cookie(public_url: str) -> str:
     """Return the name of the session's cookie (RFC 6265bis, 4.1.3).
 
-    The `__Host-` prefix requires https and the path `/`; `__Secure-` requires https.
+    The `__Host-` prefix requires https and the path `/`; `__Secure-` requires https. Browsers send the cookies of one
+    port to all ports of a host (RFC 6265, 8.5), so a port that isn't the default is part of the name.
     """
+    port = urlsplit(public_url).port
+    name = "ticketbox" if port is None else f"ticketbox-{port}"
     if not public_url.startswith("https://"):
-        return "ticketbox"
-    return "__Secure-ticketbox" if get_path(public_url) else "__Host-ticketbox"
+        return name
+    return f"__Secure-{name}" if get_path(public_url) else f"__Host-{name}"

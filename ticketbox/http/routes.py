@@ -12,6 +12,7 @@ from litestar.handlers import HTTPRouteHandler
 from ticketbox.domain.core.problems import MethodNotAllowed, NotFound
 from ticketbox.edge.asgi import ASGIApp, Receive, Scope, Send
 from ticketbox.edge.compression import allow_compression
+from ticketbox.edge.edge import HEALTH_PATH
 from ticketbox.edge.responses import Answer
 from ticketbox.edge.site import Site
 from ticketbox.http import git_hooks, metrics, rest, webapp
@@ -75,7 +76,8 @@ def build_routes(registry: Registry, dispatcher: Dispatcher, site: Site, mcp: AS
             Exception: _rethrow,
         },
     )
-    pages = webapp.show_unknown_addresses(typing.cast(ASGIApp, app), registry, dispatcher, site.public_url)
+    framework = _answer_head(typing.cast(ASGIApp, app))
+    pages = webapp.show_unknown_addresses(framework, registry, dispatcher, site.public_url)
     api = rest.Api(registry, dispatcher, site, pages)
 
     async def dispatch_request(scope: Scope, receive: Receive, send: Send) -> None:
@@ -87,6 +89,15 @@ def build_routes(registry: Registry, dispatcher: Dispatcher, site: Site, mcp: AS
     return dispatch_request
 
 
+def _answer_head(application: ASGIApp) -> ASGIApp:
+    """Answer HEAD as GET (RFC 9110, 9.3.2); the HTTP server leaves the body out."""
+
+    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+        await application({**scope, "method": "GET"} if scope["method"] == "HEAD" else scope, receive, send)
+
+    return answer
+
+
 def _rethrow(_: object, error: Exception) -> Response[bytes]:
     """Leave problems and unexpected errors to the edge."""
     raise error
@@ -96,7 +107,8 @@ def _raise_not_found(_: object, error: Exception) -> Response[bytes]:
     if isinstance(error, NotFoundException):
         raise NotFound("page")
     if isinstance(error, MethodNotAllowedException):
-        raise MethodNotAllowed(sorted((error.headers or {}).get("allow", "").split(", ")))
+        allowed = set((error.headers or {}).get("allow", "").split(", "))
+        raise MethodNotAllowed(sorted(allowed | {"HEAD"} if "GET" in allowed else allowed))
     raise error
 
 
@@ -114,7 +126,7 @@ def _build_document_route(registry: Registry, site: Site) -> HTTPRouteHandler:
 
 
 def _build_health_route(dispatcher: Dispatcher) -> HTTPRouteHandler:
-    @get("/healthz")
+    @get(HEALTH_PATH)
     async def check_health() -> Answer:
         services = dispatcher.services
         await services.database.check_reads()

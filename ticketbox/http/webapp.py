@@ -13,7 +13,7 @@ from importlib import resources
 from typing import Any
 
 import msgspec
-from litestar import Request, get, route
+from litestar import Request, get
 from litestar.handlers import HTTPRouteHandler
 
 from ticketbox import __version__
@@ -110,7 +110,7 @@ def build_routes(registry: Registry, dispatcher: Dispatcher, public_url: str) ->
         """Send a file of the app. Its name contains a hash of its contents, so it never changes."""
         return _build_file_answer(typing.cast(Scope, request.scope), name)
 
-    @route([f"/extension/{edition}.zip" for edition in EDITIONS], http_method=["GET", "HEAD"], status_code=200)
+    @get([f"/extension/{edition}.zip" for edition in EDITIONS])
     async def send_extension(request: Request[Any, Any, Any]) -> Answer:
         """Send the extension for a browser to a signed-in caller (docs/use/extension.md)."""
         scope = typing.cast(Scope, request.scope)

@@ -54,7 +54,7 @@ def list_paths(demo: Demo, part: str) -> list[str]:
 @pytest.mark.long
 @pytest.mark.parametrize("part", PARTS)
 def test_every_page_of_the_demo_is_accessible(chromium: Chromium, demo: Demo, part: str) -> None:
-    cookie = {"name": "ticketbox", "value": demo.sign_in(), "url": demo.url}
+    cookie = {"name": demo.cookie, "value": demo.sign_in(), "url": demo.url}
 
     async def visit(page: Page) -> dict[str, Any]:
         watch = Watch(page)

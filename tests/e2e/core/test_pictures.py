@@ -52,7 +52,7 @@ def visit_demo(chromium: Chromium, demo: Demo, path: str, heading: str, name: st
 
     async def visit(page: Page) -> None:
         watched = PageMonitor(page)
-        await page.context.add_cookies([{"name": "ticketbox", "value": cookie, "url": demo.url}])
+        await page.context.add_cookies([{"name": demo.cookie, "value": cookie, "url": demo.url}])
         await page.goto(demo.url + path)
         await expect(page.get_by_role("heading", name=heading, level=1)).to_be_visible()
         await page.wait_for_load_state("load")

@@ -17,7 +17,7 @@ MOST_TOKENS = 8_000
 
 async def expect_evidence(page: Page, demo: Demo, ticket: dict[str, Any]) -> None:
     """Open the ticket, and wait for the steps, the timeline with the stack, and the replay."""
-    await page.context.add_cookies([{"name": "ticketbox", "value": demo.sign_in(), "url": demo.url}])
+    await page.context.add_cookies([{"name": demo.cookie, "value": demo.sign_in(), "url": demo.url}])
     await page.goto(ticket["url"])
     await expect(page.get_by_role("heading", level=1)).to_have_text(ticket["title"])
     await expect(page.get_by_role("listitem").filter(has_text="Clicked button “Apply gift card”")).to_be_visible()

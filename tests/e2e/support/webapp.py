@@ -29,7 +29,7 @@ OVERHANG_BELOW = "() => document.querySelector('.shell') ? document.documentElem
 async def open_as(page: Page, person: Person, path: str) -> Watch:
     """Open a page of the app with a person's session."""
     watch = Watch(page)
-    cookie = {"name": "ticketbox", "value": person.web.cookies["ticketbox"], "url": person.box.url}
+    cookie = {"name": person.box.cookie, "value": person.session, "url": person.box.url}
     await page.context.add_cookies([cookie])  # type: ignore[list-item]
     await page.goto(person.box.url + path)
     return watch

@@ -140,7 +140,7 @@ def test_bug_in_the_shop_is_captured_reproduced_fixed_and_closed(
     cookie = demo.sign_in()
 
     async def visit(page: Page) -> None:
-        await page.context.add_cookies([{"name": "ticketbox", "value": cookie, "url": demo.url}])
+        await page.context.add_cookies([{"name": demo.cookie, "value": cookie, "url": demo.url}])
         await page.goto(ticket["url"])
         shown = page.get_by_role("region", name="Verifications")
         await expect(shown.get_by_role("article", name="Before")).to_contain_text("Reproduced")

@@ -145,16 +145,17 @@ def test_attack_after_120_tries_from_120_networks_is_refused_with_the_right_pass
     devices: list[str] = []
     for _ in range(2):  # the first device is replaced by the second
         ok(laptop.post("/session", json={"email": vic.email, "password": PASSWORD}))
-        devices.append(laptop.cookies["ticketbox-device"])
+        devices.append(laptop.cookies[f"{world.box.cookie}-device"])
     planted = world.box.client()
     ok(planted.post("/session", json={"email": eve.email, "password": PASSWORD}))
-    cookies = ["", devices[0], planted.cookies["ticketbox-device"], planted.cookies["ticketbox"], "tok_nonsense"]
+    device = f"{world.box.cookie}-device"
+    cookies = ["", devices[0], planted.cookies[device], planted.cookies[world.box.cookie], "tok_nonsense"]
     networks = [home, *(f"{draw_network()}::1" for _ in range(20)), *(draw_address() for _ in range(20))]
     routes = itertools.cycle(itertools.product(networks, cookies))
 
     def attack(password: str, email: str = vic.email) -> httpx.Response:
         address, cookie = next(routes)
-        return sign_in(client, email, password, [(FORWARDED, address), ("Cookie", f"ticketbox-device={cookie}")])
+        return sign_in(client, email, password, [(FORWARDED, address), ("Cookie", f"{device}={cookie}")])
 
     expect_at_most(FROM_ANYWHERE + PER_ADDRESS_AND_ACCOUNT, 120, lambda _: attack("a wrong guess"))
     for email in [vic.email] * 5 + spell_differently(vic.email):
@@ -184,7 +185,7 @@ def test_attack_with_a_stolen_device_is_slowed_down_by_it(world: World) -> None:
     """A device that was stolen helps against nobody else's limits, and has its own."""
     vic, laptop = Person(world.box, "Vic"), world.box.client()
     ok(laptop.post("/session", json={"email": vic.email, "password": PASSWORD}))
-    cookie = ("Cookie", f"ticketbox-device={laptop.cookies['ticketbox-device']}")
+    cookie = ("Cookie", f"{world.box.cookie}-device={laptop.cookies[f'{world.box.cookie}-device']}")
     client = world.box.client()
     expect_at_most(
         WITH_DEVICE + FROM_ANYWHERE, 120,

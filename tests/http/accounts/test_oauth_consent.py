@@ -313,7 +313,7 @@ def test_consent_requires_a_session_on_the_same_site(world: World) -> None:
     note(site(world.box, **token).post("/oauth/authorize", data=form), "web session", 403)
     asked = site(world.box, **token).get("/oauth/authorize", params=app.request())
     assert 'name="password"' in asked.text
-    session = {"Cookie": f"ticketbox={world.owner.web.cookies['ticketbox']}"}
+    session = {"Cookie": f"{world.box.cookie}={world.owner.session}"}
     for foreign in (
         {"Sec-Fetch-Site": "cross-site"},
         {"Sec-Fetch-Site": "same-site"},

@@ -126,7 +126,7 @@ def test_page_asks_for_the_code_and_there_is_no_session_before(world: World) -> 
     assert not step.headers.get_list("set-cookie")
     assert not browser.cookies
     handle = find_field(step, "handle")
-    for credential in ({"Authorization": f"Bearer {handle}"}, {"Cookie": f"ticketbox={handle}"}):
+    for credential in ({"Authorization": f"Bearer {handle}"}, {"Cookie": f"{world.box.cookie}={handle}"}):
         assert browser.get("/api/v1/me", headers=credential).status_code == 401
     assert browser.get("/inbox").headers["location"].startswith("/signin")
     wrong = browser.post("/signin/code", data={"handle": handle, "code": "000000", "next": "/inbox"})

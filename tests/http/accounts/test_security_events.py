@@ -149,24 +149,30 @@ def test_known_device_signs_in_whatever_others_guess(exact_world: World) -> None
     home = {"X-Forwarded-For": browser.headers["x-forwarded-for"]}
     exhaust_attempts(exact_world, email, home)
     ok(sign_in(browser, email))
-    elsewhere = exact_world.box.client(Cookie=f"ticketbox-device={browser.cookies['ticketbox-device']}")
+    elsewhere = exact_world.box.client(Cookie=device_cookie(exact_world, browser))
     ok(sign_in(elsewhere, email))
+
+
+def device_cookie(world: World, browser: httpx.Client) -> str:
+    """The cookie by which a browser is known after signing out."""
+    name = f"{world.box.cookie}-device"
+    return f"{name}={browser.cookies[name]}"
 
 
 @pytest.mark.long
 def test_device_helps_only_its_own_account_with_its_newest_secret(exact_world: World) -> None:
     eve, browser, email = Person(exact_world.box, "Eve"), exact_world.box.client(), exact_world.owner.email
     ok(sign_in(browser, email))
-    first = browser.cookies["ticketbox-device"]
+    first = browser.cookies[f"{exact_world.box.cookie}-device"]
     ok(sign_in(browser, email))
     planted = exact_world.box.client()
     ok(sign_in(planted, eve.email))
     network = {"X-Forwarded-For": planted.headers["x-forwarded-for"]}
     exhaust_attempts(exact_world, email, network)
-    for secret in (first, planted.cookies["ticketbox-device"], "tok_nonsense", "x"):
-        refused = exact_world.box.client(**network, Cookie=f"ticketbox-device={secret}")
+    for secret in (first, planted.cookies[f"{exact_world.box.cookie}-device"], "tok_nonsense", "x"):
+        refused = exact_world.box.client(**network, Cookie=f"{exact_world.box.cookie}-device={secret}")
         expect_error(sign_in(refused, email), 429, "rate_limited")
-    known = exact_world.box.client(**network, Cookie=f"ticketbox-device={browser.cookies['ticketbox-device']}")
+    known = exact_world.box.client(**network, Cookie=device_cookie(exact_world, browser))
     ok(sign_in(known, email))
 
 
@@ -179,13 +185,13 @@ def test_new_password_makes_other_devices_unknown(exact_world: World) -> None:
     ok(here.post("/profile/password", json={"current_password": PASSWORD, "new_password": NEW}))
     network = {"X-Forwarded-For": "203.0.113.9"}
     exhaust_attempts(exact_world, email, network)
-    stale = exact_world.box.client(**network, Cookie=f"ticketbox-device={other.cookies['ticketbox-device']}")
+    stale = exact_world.box.client(**network, Cookie=device_cookie(exact_world, other))
     expect_error(sign_in(stale, email, NEW), 429, "rate_limited")
-    known = exact_world.box.client(**network, Cookie=f"ticketbox-device={here.cookies['ticketbox-device']}")
+    known = exact_world.box.client(**network, Cookie=device_cookie(exact_world, here))
     ok(sign_in(known, email, NEW))
 
 
 def test_device_cookie_is_protected_from_scripts(world: World) -> None:
     _, cookie = sign_in(world.box.client(), world.owner.email).headers.get_list("set-cookie")
-    assert cookie.startswith("ticketbox-device=tok_")
+    assert cookie.startswith(f"{world.box.cookie}-device=tok_")
     assert {"HttpOnly", "SameSite=Lax", "Path=/", "Max-Age=31536000"} <= set(cookie.split("; "))

@@ -11,6 +11,8 @@ import pytest
 from tests.support.operation_cases import Stage, update_row
 from tests.support.server import PASSWORD, Person, World, eventually, expect_error, ok, run_server
 from ticketbox.cli.core.operations import run_operation
+from ticketbox.domain.accounts.secrets import generate_secret
+from ticketbox.edge.site import name_session_cookie
 
 
 def sign_in(client: httpx.Client, email: str, password: str = PASSWORD) -> httpx.Response:
@@ -25,13 +27,13 @@ def set_cookie(answer: httpx.Response) -> tuple[str, dict[str, object]]:
 
 
 def with_cookie(world: World, secret: str, **headers: str) -> httpx.Client:
-    return world.box.client(Cookie=f"ticketbox={secret}", **headers)
+    return world.box.client(Cookie=f"{world.box.cookie}={secret}", **headers)
 
 
 def test_cookie_is_protected_from_scripts_and_other_sites(world: World) -> None:
     answer = sign_in(world.box.client(), world.owner.email)
     name, cookie = set_cookie(answer)
-    assert name == "ticketbox"  # plain http on localhost: browsers keep no __Host- cookie there
+    assert name == world.box.cookie  # plain http on localhost: browsers keep no __Host- cookie there
     assert (cookie["httponly"], cookie["samesite"], cookie["path"], cookie["domain"]) == (True, "Lax", "/", "")
     assert cookie["max-age"] == str(30 * 86_400)
     body = answer.json()
@@ -69,6 +71,14 @@ def test_https_cookie_is_bound_to_the_host(public: httpx.Client) -> None:
     expect_error(public.get("/me", headers={"Cookie": f"ticketbox={secret}"}), 401, "unauthorized")
 
 
+def test_sessions_of_servers_on_one_host_have_their_own_cookies(world: World) -> None:
+    urls = ("http://a.example", "http://a.example:8420", "http://a.example:8421", "https://a.example:8420",
+            "https://a.example", "https://a.example/b", "https://a.example:8420/b")  # fmt: skip
+    assert len({name_session_cookie(url) for url in urls}) == len(urls)
+    neighbour = f"{name_session_cookie('http://localhost:1')}={generate_secret()}"
+    ok(world.box.client(Cookie=f"{neighbour}; {world.box.cookie}={world.owner.session}").get("/me"))
+
+
 def test_https_writes_require_the_own_origin(public: httpx.Client) -> None:
     _, cookie = set_cookie(sign_in(public, "root@example.org"))
     sent = {"Cookie": f"__Host-ticketbox={cookie['value']}"}
@@ -83,9 +93,9 @@ def test_https_writes_require_the_own_origin(public: httpx.Client) -> None:
 def test_sign_in_rotates_the_session_and_sign_out_ends_it(world: World) -> None:
     client = world.box.client()
     ok(sign_in(client, world.owner.email))
-    first = client.cookies["ticketbox"]
+    first = client.cookies[world.box.cookie]
     ok(sign_in(client, world.owner.email))
-    second = client.cookies["ticketbox"]
+    second = client.cookies[world.box.cookie]
     assert first != second
     expect_error(with_cookie(world, first).get("/me"), 401, "unauthorized")
     answer = client.delete("/session")
@@ -97,7 +107,7 @@ def test_sign_in_rotates_the_session_and_sign_out_ends_it(world: World) -> None:
 def test_fixated_session_is_not_signed_in(world: World) -> None:
     """Fixation: the attacker's own cookie in the victim's browser."""
     attacker, victim = Person(world.box, "Eve"), Person(world.box, "Vic")
-    planted = attacker.web.cookies["ticketbox"]
+    planted = attacker.session
     browser = with_cookie(world, planted)
     answer = sign_in(browser, victim.email)
     assert set_cookie(answer)[1]["value"] != planted
@@ -173,7 +183,7 @@ def write(client: httpx.Client) -> httpx.Response:
 
 @pytest.mark.parametrize("site", ["cross-site", "same-site", "anything", ""])
 def test_write_from_another_site_is_rejected(world: World, site: str) -> None:
-    secret = world.owner.web.cookies["ticketbox"]
+    secret = world.owner.session
     client = with_cookie(world, secret, **{"Sec-Fetch-Site": site})
     for answer in (write(client), client.delete("/session"), client.post("/session", json={})):
         expect_error(answer, 403, "forbidden")
@@ -187,12 +197,12 @@ def test_write_from_another_site_is_rejected(world: World, site: str) -> None:
 
 @pytest.mark.parametrize("site", ["same-origin", "none"])
 def test_write_from_own_pages_is_accepted(stage: Stage, site: str) -> None:
-    ok(write(with_cookie(stage, stage.owner.web.cookies["ticketbox"], **{"Sec-Fetch-Site": site})))
+    ok(write(with_cookie(stage, stage.owner.session, **{"Sec-Fetch-Site": site})))
 
 
 @pytest.mark.parametrize("origin", ["https://evil.example", "null", "http://localhost", "http://localhost:1", "x", ""])
 def test_origin_decides_without_fetch_metadata(stage: Stage, origin: str) -> None:
-    secret = stage.owner.web.cookies["ticketbox"]
+    secret = stage.owner.session
     expect_error(write(with_cookie(stage, secret, Origin=origin)), 403, "forbidden")
     ok(write(with_cookie(stage, secret, Origin=stage.box.url)))
 
@@ -205,7 +215,7 @@ def test_token_needs_no_origin(world: World) -> None:
 
 
 def test_no_site_may_read_by_cors(world: World) -> None:
-    secret = world.owner.web.cookies["ticketbox"]
+    secret = world.owner.session
     answer = with_cookie(world, secret, Origin="https://evil.example").get("/me")
     preflight = world.box.client(Origin="https://evil.example", **{"Access-Control-Request-Method": "POST"}).request(
         "OPTIONS", "/tickets"
@@ -217,14 +227,14 @@ def test_no_site_may_read_by_cors(world: World) -> None:
 
 def test_token_takes_precedence_over_a_cookie(world: World) -> None:
     bob = world.join("Bob")
-    client = with_cookie(world, world.owner.web.cookies["ticketbox"], Authorization=f"Bearer {bob.token('read')}")
+    client = with_cookie(world, world.owner.session, Authorization=f"Bearer {bob.token('read')}")
     assert ok(client.get("/me"))["user"]["id"] == bob.id
     expect_error(client.post("/tickets", json={"project_id": world.project, "title": "x"}), 403, "insufficient_scope")
 
 
-@pytest.mark.parametrize("text", ["ticketbox=", "ticketbox", "ticketbox=x; ticketbox=y", 'ticketbox="', ";;;", "=x"])
+@pytest.mark.parametrize("text", ["{}=", "{}", "{}=x; {}=y", '{}="', ";;;", "=x"])
 def test_malformed_cookie_is_not_a_credential(stage: Stage, text: str) -> None:
-    expect_error(stage.box.client(Cookie=text).get("/me"), 401, "unauthorized")
+    expect_error(stage.box.client(Cookie=text.replace("{}", stage.box.cookie)).get("/me"), 401, "unauthorized")
 
 
 def test_taken_addresses_are_reported_and_few_a_day(world: World) -> None:

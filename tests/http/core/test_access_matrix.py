@@ -27,7 +27,7 @@ from tests.support.operation_cases import (
     read_contents,
     update_row,
 )
-from tests.support.server import PASSWORD, Box, Person, World, ok, run_server
+from tests.support.server import PASSWORD, Box, World, ok, run_server
 from ticketbox.cli.core.operations import run_operation
 from ticketbox.domain.accounts.secrets import generate_secret
 from ticketbox.domain.core.access.policy import Actor
@@ -78,10 +78,10 @@ class Crowd(Stage):
         self.expired = self.owner.token(*WRITING, **pinned, label="expired", expires_days=1)
         update_row(db, "UPDATE credential SET expires_at = created_at WHERE label = 'expired'")
         gone = self.join("Gone", "owner")
-        self.disabled, self.disabled_session = self.join_token(gone), session_of(gone)
+        self.disabled, self.disabled_session = self.join_token(gone), gone.session
         run_operation(db, "disable_user", {"user": gone.id})
         self.revoked_session = self.new_session()
-        ok(box.client(Cookie=f"ticketbox={self.revoked_session}").delete("/session"))
+        ok(box.client(Cookie=f"{box.cookie}={self.revoked_session}").delete("/session"))
         self.expired_session = self.new_session()
         update_row(db, "UPDATE credential SET expires_at = created_at WHERE id = (SELECT max(id) FROM credential)")
         self.client = box.client()
@@ -90,7 +90,7 @@ class Crowd(Stage):
         """The secret of another session of the owner's."""
         web = self.box.client()
         ok(web.post("/session", json={"email": self.owner.email, "password": PASSWORD}))
-        return web.cookies["ticketbox"]
+        return web.cookies[self.box.cookie]
 
     def call(self, operation: Operation, arguments: Arguments, headers: Headers) -> httpx.Response:
         """Send a call with only these credentials, from its own address."""
@@ -107,19 +107,14 @@ def crowd(box: Box) -> Crowd:
     return Crowd(box)
 
 
-def session_of(person: Person) -> str:
-    """The secret in somebody's cookie."""
-    return person.web.cookies["ticketbox"]
-
-
 def bearer(secret: str) -> Headers:
     """A token as it should be sent."""
     return [("Authorization", f"Bearer {secret}")]
 
 
-def cookie(secret: str) -> Headers:
+def cookie(crowd: Crowd, secret: str) -> Headers:
     """A session as a browser sends it."""
-    return [("Cookie", f"ticketbox={secret}")]
+    return [("Cookie", f"{crowd.box.cookie}={secret}")]
 
 
 def test_every_operation_with_a_route_has_a_case() -> None:
@@ -147,13 +142,13 @@ DEAD: dict[str, Callable[[Crowd], Headers]] = {
     "revoked": lambda c: bearer(c.revoked),
     "expired": lambda c: bearer(c.expired),
     "disabled-user": lambda c: bearer(c.disabled),
-    "session-as-token": lambda c: bearer(session_of(c.owner)),
-    "token-as-cookie": lambda c: cookie(c.token),
-    "malformed-cookie": lambda _: cookie("tok_1234"),
-    "unknown-cookie": lambda _: cookie(generate_secret()),
-    "revoked-session": lambda c: cookie(c.revoked_session),
-    "expired-session": lambda c: cookie(c.expired_session),
-    "disabled-session": lambda c: cookie(c.disabled_session),
+    "session-as-token": lambda c: bearer(c.owner.session),
+    "token-as-cookie": lambda c: cookie(c, c.token),
+    "malformed-cookie": lambda c: cookie(c, "tok_1234"),
+    "unknown-cookie": lambda c: cookie(c, generate_secret()),
+    "revoked-session": lambda c: cookie(c, c.revoked_session),
+    "expired-session": lambda c: cookie(c, c.expired_session),
+    "disabled-session": lambda c: cookie(c, c.disabled_session),
 }
 
 
@@ -205,7 +200,7 @@ def test_insufficient_role_is_forbidden(crowd: Crowd, declared: Operation) -> No
     arguments = crowd.arguments(declared)
     with expect_no_change(crowd) as trying:
         for role in (role for role in Role if role < CASES[declared.name].least):
-            carriers = {"session": cookie(session_of(crowd.people[role]))}
+            carriers = {"session": cookie(crowd, crowd.people[role].session)}
             if isinstance(declared.scope, Scope):
                 carriers["token"] = bearer(crowd.tokens[role])
             for carrier, headers in carriers.items():
@@ -329,7 +324,7 @@ def test_unreachable_id_looks_like_an_unknown_id(crowd: Crowd, declared: Operati
 def _out_of_reach(crowd: Crowd, declared: Operation, arguments: Arguments, slot: Slot, whose: str, noun: str) -> None:
     headers = bearer(crowd.token if whose in {"foreign", "beside"} else crowd.kept)
     if declared.scope is Access.SESSION:
-        headers = cookie(session_of(crowd.owner))
+        headers = cookie(crowd, crowd.owner.session)
     theirs, never = crowd.ids[whose][noun], NEVER[noun]
     answer = crowd.call(declared, with_id(declared, arguments, slot, theirs), headers)
     nothing = crowd.call(declared, with_id(declared, arguments, slot, never), headers)

@@ -52,7 +52,7 @@ def sessions(stage: Stage) -> list[str]:
     for _ in range(SESSIONS):
         web = stage.box.client()
         ok(web.post("/session", json={"email": stage.owner.email, "password": PASSWORD}))
-        secrets.append(web.cookies["ticketbox"])
+        secrets.append(web.cookies[stage.box.cookie])
     return secrets
 
 

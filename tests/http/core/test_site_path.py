@@ -39,10 +39,21 @@ def box(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Box]:
         ("https://Www.Example.org/Tickets/", "https://www.example.org/Tickets"),
         ("https://www.example.org/a/b_c~1.2-x", "https://www.example.org/a/b_c~1.2-x"),
         ("https://www.example.org//", "https://www.example.org"),
+        ("https://www.example.org:443/Tickets", "https://www.example.org/Tickets"),
+        ("http://[::1]:80", "http://[::1]"),
+        ("https://[::1]:8443/a", "https://[::1]:8443/a"),
+        ("https://München.example", "https://xn--mnchen-3ya.example"),
+        ("https://straße.example:8443", "https://xn--strae-oqa.example:8443"),
     ],
 )
-def test_public_url_may_have_a_path(text: str, url: str) -> None:
+def test_public_url_is_written_as_browsers_send_it_and_may_have_a_path(text: str, url: str) -> None:
     assert parse_public_url(text, "", 0, tls=False) == url
+
+
+@pytest.mark.parametrize("host", ["", ":443", "x:99999", "x:y", "user@x", "\u2488com", "[::1"])
+def test_public_url_with_another_host_is_refused(host: str) -> None:
+    with pytest.raises(InvalidField):
+        parse_public_url(f"https://{host}", "", 0, tls=False)
 
 
 @pytest.mark.parametrize("path", ["/a//b", "/a b", "/%74", "/../x", "/.well-known", "/é", "/a;b", "/a?b", '/"'])
@@ -138,11 +149,11 @@ def test_cookies_are_sent_to_the_path_only(box: Box) -> None:
         name: each for text in answer.headers.get_list("set-cookie") for name, each in SimpleCookie(text).items()
     }
     assert {name: each["path"] for name, each in cookies.items()} == {
-        "ticketbox": "/my/tickets", "ticketbox-device": "/my/tickets",
+        box.cookie: "/my/tickets", f"{box.cookie}-device": "/my/tickets",
     }  # fmt: skip
-    secret = cookies["ticketbox"].value
+    secret = cookies[box.cookie].value
     with httpx.Client() as browser:  # of a site whose cookie has the same name and a shorter path
-        both = {"Cookie": f"ticketbox={secret}; ticketbox=tok_{'0' * 36}"}
+        both = {"Cookie": f"{box.cookie}={secret}; {box.cookie}=tok_{'0' * 36}"}
         assert browser.get(f"{box.url}/api/v1/me", headers=both).json()["user"]["email"] == EMAIL
         ended = browser.delete(f"{box.url}/api/v1/session", headers=both)
         assert (ended.status_code, "Path=/my/tickets;" in ended.headers["set-cookie"]) == (204, True)
@@ -154,7 +165,7 @@ def test_names_of_cookies() -> None:
 
     assert name("https://tickets.example.org") == "__Host-ticketbox"
     assert name("https://www.example.org/tickets") == "__Secure-ticketbox"
-    assert name("http://localhost:8420/tickets") == name("http://localhost:8420") == "ticketbox"
+    assert name("http://localhost:8420/tickets") == name("http://localhost:8420") == "ticketbox-8420"
 
 
 @pytest.mark.long

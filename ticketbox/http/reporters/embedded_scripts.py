@@ -6,7 +6,7 @@ import typing
 from importlib import resources
 from typing import Any
 
-from litestar import Request, route
+from litestar import Request, get
 from litestar.handlers import HTTPRouteHandler
 
 from ticketbox.edge.asgi import Scope, get_header, list_accepted_encodings
@@ -25,7 +25,7 @@ _HEADERS: Headers = [
 def build_routes() -> list[HTTPRouteHandler]:
     """Create the route of the script that pages embed, and of the panel that it loads."""
 
-    @route(["/reporter.js", "/reporter-panel.js"], http_method=["GET", "HEAD"], status_code=200)
+    @get(["/reporter.js", "/reporter-panel.js"])
     async def send_script(request: Request[Any, Any, Any]) -> Answer:
         """Send a script, compressed if possible."""
         scope = typing.cast(Scope, request.scope)

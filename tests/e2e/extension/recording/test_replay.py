@@ -81,7 +81,7 @@ async def enter_secrets(page: Page) -> None:
 
 
 def test_replay_shows_what_happened_and_no_secret(recording_browser: ExtensionBrowser, reporter: World) -> None:
-    cookie = {"name": "ticketbox", "value": reporter.owner.web.cookies["ticketbox"], "url": reporter.box.url}
+    cookie = {"name": reporter.box.cookie, "value": reporter.owner.session, "url": reporter.box.url}
 
     async def work() -> str:
         page = await open_shop(recording_browser)

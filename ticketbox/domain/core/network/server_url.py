@@ -3,6 +3,8 @@
 import re
 from urllib.parse import urlsplit
 
+from ticketbox.domain.core.network.host_names import build_authority
+
 
 def parse_server_url(text: str) -> str:
     """Return a server's address without a slash at the end, and without the path of its MCP endpoint or API.
@@ -12,13 +14,14 @@ def parse_server_url(text: str) -> str:
     text = text.strip()
     try:
         parts = urlsplit(text)
+        authority = build_authority(parts)
     except ValueError:
-        parts = urlsplit("")
-    if parts.scheme not in {"http", "https"} or not parts.netloc or parts.username is not None:
+        parts, authority = urlsplit(""), ""
+    if parts.scheme not in {"http", "https"} or not authority or parts.username is not None:
         shown = text if parts.username is None else "an address with a user name"
         raise ValueError(f"{shown} isn't a server's address, such as https://tickets.example.org")
     path = re.sub(r"(/mcp|/api(/v1)?)?/*$", "", parts.path)
-    return f"{parts.scheme}://{parts.netloc}".lower() + path
+    return f"{parts.scheme}://{authority}{path}"
 
 
 def get_origin(public_url: str) -> str:
