@@ -1,7 +1,11 @@
 """The number of attachments of a ticket and of a capture, however they arrive."""
 
-import httpx
+from io import BytesIO
 
+import httpx
+from PIL import Image
+
+from tests.support import pictures
 from tests.support.operation_cases import build_parts, capture_arguments
 from tests.support.server import World, expect_error, ok
 
@@ -32,3 +36,40 @@ def test_capture_has_at_most_20_attachments(world: World) -> None:
 
     ok(send(20))
     assert expect_error(send(21), 400, "invalid_request")["errors"][0]["field"] == "attachments"
+
+
+def test_picture_that_cannot_be_shown_is_attached_as_a_download(world: World) -> None:
+    ticket = world.ticket()["id"]
+    refused = {
+        "anim.webp": pictures.webp_animation(),
+        "anim.png": pictures.apng(),
+        "damaged.jpg": pictures.truncate(pictures.jpeg()),
+        "huge.png": pictures.bomb_png(12_000, 9_000),
+    }
+    for name, data in refused.items():
+        asset = ok(world.api.post(f"/tickets/{ticket}/attachments", files={"file": (name, data)}))
+        assert (asset["name"], asset["width"], asset["media_type"]) == (name, None, "application/octet-stream")
+        answer = world.api.get(f"/assets/{asset['id']}/content")
+        assert answer.content == data
+        assert answer.headers["content-disposition"].startswith("attachment;")
+        expect_error(world.api.get(f"/assets/{asset['id']}/thumbnail"), 404, "not_found")
+    parts = build_parts(capture_arguments("", project_id=None, ticket_id=ticket))
+    ok(world.api.post("/captures", files=[*parts, ("attachments", ("anim.webp", refused["anim.webp"]))]))
+
+
+def test_pictures_of_captures_lose_their_metadata_and_attachments_of_members_keep_it(world: World) -> None:
+    exif = Image.Exif()
+    exif[0x0112], exif[0x010E] = 6, "48.8584 N"
+    photo = pictures.jpeg(40, 20, exif=exif)
+    parts = build_parts(capture_arguments(world.project))
+    parts = [part for part in parts if part[0] != "screenshot"]
+    files = [*parts, ("screenshot", ("a.jpg", photo)), ("attachments", ("photo.jpg", photo))]
+    ticket = ok(world.api.post("/captures", files=files))["ticket_id"]
+    ok(world.api.post(f"/tickets/{ticket}/attachments", files={"file": ("photo.jpg", photo)}))
+    shown = world.api.get(f"/tickets/{ticket}/screenshot").content
+    attached, own = ok(world.api.get(f"/tickets/{ticket}/attachments"))["items"]
+    assert (attached["width"], attached["height"]) == (20, 40)
+    for data in (shown, world.api.get(f"/assets/{attached['id']}/content").content):
+        assert b"48.8584" not in data
+        assert Image.open(BytesIO(data)).getexif().get(0x0112) == 6
+    assert world.api.get(f"/assets/{own['id']}/content").content == photo

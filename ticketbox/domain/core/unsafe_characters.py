@@ -6,6 +6,8 @@ import re
 # controls of form and swapping, and interlinear annotation
 REORDERING = r"\x80-\x9f\u2028-\u202e\u2066-\u206f\ufff9-\ufffb"
 UNSAFE = re.compile(rf"[\x00-\x08\x0b-\x1f\x7f{REORDERING}\u061c\u200e\u200f\ufeff\ud800-\udfff]")
+# Zero-width joiner and non-joiner: parts of emoji, and of words in Persian and Indic scripts
+JOINERS = "\u200d\u200c"
 # U+FFFD replaces a character that was already damaged
 _IN_LINES = re.compile(rf"[\x00-\x1f\x7f{REORDERING}\ufffd]")
 

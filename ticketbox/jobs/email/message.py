@@ -9,6 +9,7 @@ from email.utils import format_datetime, make_msgid
 from typing import TYPE_CHECKING
 
 from ticketbox.domain.accounts.security_events import Notice, NoticeKind
+from ticketbox.domain.core.unsafe_characters import JOINERS
 from ticketbox.domain.events.email_server import EmailServer
 from ticketbox.domain.events.records import Reason
 from ticketbox.store.events.email_outbox import MailedNotification, MessageToSend
@@ -127,7 +128,7 @@ def sanitize_header_text(text: str) -> str:
 
     Also breaks encoded words (RFC 2047), which the standard library would decode, including line ends in them.
     """
-    plain = "".join(char if char.isprintable() else " " for char in text).replace("=?", "= ?")
+    plain = "".join(char if char.isprintable() or char in JOINERS else " " for char in text).replace("=?", "= ?")
     return " ".join(plain.split())[:_MAX_HEADER_CHARACTERS]
 
 

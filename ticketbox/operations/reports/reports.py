@@ -31,7 +31,7 @@ from ticketbox.operations.captures.processing.intake import (
     Envelope,
     PreparedCapture,
     Upload,
-    prepare_upload,
+    prepare_picture_upload,
     process_capture,
 )
 from ticketbox.operations.core.context import RequestContext
@@ -145,7 +145,7 @@ def _process_report(
         reported = ReportText(title, identity.name.strip(), identity.email.strip(), identity.sub)
     description = redactor.redact_text(args.description, MAX_DESCRIPTION)
     if args.capture is None:
-        files = [prepare_upload(part) for part in args.attachments]
+        files = [prepare_picture_upload(part) for part in args.attachments]
         return _PreparedReport(reported, description, None, files)
     page = args.capture
     envelope = Envelope(

@@ -8,6 +8,8 @@ import re
 import unicodedata
 from urllib.parse import quote
 
+from ticketbox.domain.core.unsafe_characters import JOINERS
+
 PNG = "image/png"
 JPEG = "image/jpeg"
 WEBP = "image/webp"
@@ -84,17 +86,18 @@ def _detect_text_type(head: bytes) -> str:
 def sanitize_file_name(name: str) -> str:
     """Make an uploaded file's name safe to display and to send back.
 
-    Keeps its last path segment, without control, format, direction and unknown characters, without dots and
-    spaces at either end, and shortened to 200 characters with the extension.
+    Keeps its last path segment, without control, format, direction and unknown characters, without spaces at either
+    end, dots at the end, and several dots at the start, and shortened to 200 characters with the extension.
     """
     name = unicodedata.normalize("NFC", name)
     name = "".join(" " if unicodedata.category(c) == "Zs" else c for c in name)
-    name = "".join(c for c in name if c.isprintable())
-    name = re.split(r"[/\\]", name)[-1].strip(". ")
+    name = "".join(c for c in name if c.isprintable() or c in JOINERS)
+    name = re.split(r"[/\\]", name)[-1].strip(" " + JOINERS).rstrip(". " + JOINERS)
+    name = re.sub(r"\A\.[. ]+", ".", name)
     if len(name) > MAX_NAME:
         stem, dot, extension = name.rpartition(".")
         ending = dot + extension if stem and len(extension) <= 16 else ""
-        name = name[: MAX_NAME - len(ending)].rstrip(". ") + ending
+        name = name[: MAX_NAME - len(ending)].rstrip(". " + JOINERS) + ending
     return name.strip() or DEFAULT_NAME
 
 

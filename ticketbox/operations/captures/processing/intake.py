@@ -10,6 +10,7 @@ from ticketbox.domain.captures.capture import Health, Page, Redaction
 from ticketbox.domain.captures.environment import Environment
 from ticketbox.domain.captures.fingerprints import Fingerprint
 from ticketbox.domain.captures.images import media_types, processing
+from ticketbox.domain.captures.images.metadata import remove_metadata
 from ticketbox.domain.captures.intake.inflation import MAGIC, InflatedTooLarge, InvalidGzip, inflate
 from ticketbox.domain.captures.records import AssetKind
 from ticketbox.domain.captures.replay import key_frames
@@ -149,7 +150,7 @@ def process_capture(
     time.
     """
     screenshot = None if args.screenshot is None else _prepare_screenshot(args.screenshot)
-    attachments = [prepare_upload(part) for part in args.attachments]
+    attachments = [prepare_picture_upload(part) for part in args.attachments]
     envelope = args.capture
     sent = SentCapture(
         envelope.id, _parse_captured_at(envelope.captured_at), envelope.page, envelope.environment, envelope.health,
@@ -196,19 +197,32 @@ def _prepare_screenshot(data: bytes) -> NewAsset:
     if len(data) > processing.MAX_SCREENSHOT_BYTES:
         raise PayloadTooLarge("screenshot: more than 10 MB")
     info = processing.inspect_image(data)
+    data = remove_metadata(data, info.media_type)
     name = "screenshot." + info.media_type.rpartition("/")[2]
     packed = blobs.pack_content(data, compress=False)
     return NewAsset(AssetKind.SCREENSHOT, packed, info.media_type, info.width, info.height, name)
 
 
+def prepare_picture_upload(part: Upload) -> NewAsset:
+    """Prepare a file that belongs to a capture or a report: a picture doesn't say where and with what it was taken."""
+    kind = media_types.detect_media_type(part.data)
+    return prepare_upload(msgspec.structs.replace(part, data=remove_metadata(part.data, kind)))
+
+
 def prepare_upload(part: Upload) -> NewAsset:
-    """Prepare a file for storage: detect its type, make its name safe, and measure it in pixels if it is an image."""
+    """Prepare a file for storage: detect its type, make its name safe, and measure it in pixels if it is an image.
+
+    An image that can't be shown safely, because it is animated, damaged or very large, is stored without a type.
+    """
     if not part.data:
         raise InvalidRequest("the attached file is empty")
     kind = media_types.detect_media_type(part.data)
     width = height = None
     if kind in {media_types.PNG, media_types.JPEG, media_types.WEBP}:
-        info = processing.inspect_image(part.data)
-        width, height = info.width, info.height
+        try:
+            info = processing.inspect_image(part.data)
+            width, height = info.width, info.height
+        except (InvalidRequest, PayloadTooLarge):
+            kind = media_types.BINARY
     packed = blobs.pack_content(part.data, compress=False)
     return NewAsset(AssetKind.ATTACHMENT, packed, kind, width, height, media_types.sanitize_file_name(part.name))
