@@ -54,6 +54,19 @@ def served(original: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator
         yield box
 
 
+def test_redirected_output_is_utf_8_whatever_the_system_says(db: Path, tmp_path: Path) -> None:
+    issues = tmp_path / "issues.json"
+    issues.write_text(json.dumps([{"number": 1, "title": "x", "labels": ["🐞 測試"]}]))
+    command = [sys.executable, "-m", "ticketbox", "import", issues, "--db", db, "--from", "github", "--dry-run",
+               "--project", "Shop", "--user", "ann@example.org"]  # fmt: skip
+    for encoding in ("cp1252", "ascii", "utf-8"):
+        environment = {**os.environ, "PYTHONIOENCODING": encoding}
+        done = subprocess.run(command, env=environment, capture_output=True, check=False)
+        assert (done.returncode, done.stderr) == (0, b"")
+        assert "→" in done.stdout.decode()
+        assert "🐞 測試" in done.stdout.decode()
+
+
 def test_init_prints_ids_and_creates_a_private_file(tmp_path: Path) -> None:
     path = tmp_path / "new" / "folder" / "ticketbox.db"
     done = init(path)

@@ -3,10 +3,13 @@
 import contextlib
 import importlib
 import re
+import sys
 from collections.abc import Generator
 from typing import Any
 
 import click
+
+from ticketbox.cli.core.output import write_any_text
 
 
 class LazyGroup(click.Group):
@@ -24,6 +27,7 @@ class LazyGroup(click.Group):
         self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
     ) -> click.Context:
         """Parse the group's arguments; an error repeats no token."""
+        write_any_text(sys.stdout, sys.stderr)
         with _hiding_tokens():
             return super().make_context(info_name, args, parent, **extra)
 

@@ -1,9 +1,10 @@
 """Print results and errors of commands."""
 
 import functools
+import io
 import sys
 from collections.abc import Callable, Mapping
-from typing import Any, NoReturn, TypeVar
+from typing import Any, NoReturn, TextIO, TypeVar
 
 import click
 import msgspec
@@ -22,6 +23,19 @@ _NOUNS = {
     "asset": ("picture or file", "pictures and files"),
     "event": ("event", "events"),
 }
+
+
+def write_any_text(*streams: TextIO) -> None:
+    """Let streams write every character: UTF-8 into files and pipes, escapes if a terminal doesn't have a character.
+
+    Python would use the code page of Windows for files and pipes, and fail at the first emoji.
+    """
+    for stream in streams:
+        if isinstance(stream, io.TextIOWrapper):
+            if stream.isatty():
+                stream.reconfigure(errors="backslashreplace")
+            else:
+                stream.reconfigure(encoding="utf-8", errors="backslashreplace")
 
 
 def exit_on_problem(function: F) -> F:

@@ -15,6 +15,8 @@ test('pages are joined under one header row', async () => {
     },
     (count) => counts.push(count),
   );
-  expect(await table.text()).toBe('id,title\r\n1,"a\r\nb"\r\n2,c\r\n');
+  const bytes = new Uint8Array(await table.arrayBuffer());
+  expect([...bytes.slice(0, 3)]).toEqual([0xef, 0xbb, 0xbf]);
+  expect(new TextDecoder().decode(bytes)).toBe('id,title\r\n1,"a\r\nb"\r\n2,c\r\n');
   expect(counts).toEqual([1, 2]);
 });

@@ -15,7 +15,10 @@ export async function downloadCsv(
   setTimeout(() => URL.revokeObjectURL(address), 60_000);
 }
 
-/** Fetch every page, and join them under the first header row. Raises Problem. */
+// Without it, Excel on Windows reads a file in the code page of the system.
+const BYTE_ORDER_MARK = '\u{FEFF}';
+
+/** Fetch every page, and join them under the first header row, for spreadsheets. Raises Problem. */
 export async function joinPages(
   fetchPage: (cursor: string | undefined) => Promise<CsvPage>,
   progress: (pages: number) => void,
@@ -29,5 +32,5 @@ export async function joinPages(
     cursor = response.headers.get('x-next-cursor') ?? undefined;
     progress(parts.length);
   } while (cursor);
-  return new Blob(parts, { type: 'text/csv' });
+  return new Blob([BYTE_ORDER_MARK, ...parts], { type: 'text/csv' });
 }
