@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from ticketbox.domain.core.access.scopes import Role, RoleName
+from ticketbox.domain.core.normalization import normalize_text
 from ticketbox.domain.core.problems import InvalidField
 from ticketbox.domain.core.unsafe_characters import REORDERING
 
@@ -116,7 +117,7 @@ def read_identity(claims: dict[str, Any], settings: ProviderSettings) -> Identit
         subject=claims["sub"],
         email=email,
         is_verified=bool(email) and (settings.trusts_emails or verified is True or verified == "true"),
-        name=name[:100],
+        name=normalize_text(name)[:100],
         groups=groups,
         signed_in_at=int(at) if isinstance(at, int | float) and not isinstance(at, bool) else None,
     )

@@ -3,11 +3,16 @@
 A hash takes about 50 ms and 32 MiB. Call these on a worker thread.
 """
 
+import unicodedata
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from argon2 import PasswordHasher
+
+
+# The first is that of new hashes. Earlier versions hashed what the browser sent, which has one of the others.
+_FORMS: tuple[Literal["NFKC", "NFC", "NFD"], ...] = ("NFKC", "NFC", "NFD")
 
 
 @cache
@@ -23,16 +28,18 @@ def _get_dummy_hash() -> str:
 
 
 def hash_password(password: str) -> str:
-    """Hash a password with argon2id, for the database."""
-    return _get_hasher().hash(password)
+    """Hash a password with argon2id, for the database. Its form doesn't matter (NIST SP 800-63B, 3.1.1.2)."""
+    return _get_hasher().hash(unicodedata.normalize(_FORMS[0], password))
 
 
 def verify_password(stored: str | None, password: str) -> bool:
     """Whether the password matches; takes as long for an account that doesn't exist (None)."""
     from argon2.exceptions import InvalidHashError, VerificationError
 
-    try:
-        _get_hasher().verify(stored or _get_dummy_hash(), password)
-    except (VerificationError, InvalidHashError):
-        return False
-    return stored is not None
+    for spelling in dict.fromkeys(unicodedata.normalize(form, password) for form in _FORMS):
+        try:
+            _get_hasher().verify(stored or _get_dummy_hash(), spelling)
+        except (VerificationError, InvalidHashError):
+            continue
+        return stored is not None
+    return False

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 
 import msgspec
 
+from ticketbox.domain.core.normalization import normalize_text
 from ticketbox.domain.core.unsafe_characters import remove_unsafe
 from ticketbox.domain.git.records import Checks, GitLinkKind, GitState
 
@@ -63,7 +64,7 @@ def clean_url(url: str) -> str | None:
 
 def clean_text(text: str, most: int) -> str:
     """Return the first line of a text without characters that could mislead, at most so long."""
-    line = remove_unsafe(text.strip().partition("\n")[0].strip())
+    line = normalize_text(remove_unsafe(text.strip().partition("\n")[0].strip()))
     return line if len(line) <= most else line[: most - 1] + "…"
 
 

@@ -7,7 +7,6 @@ as if somebody had typed it.
 import codecs
 import csv
 import re
-import unicodedata
 from collections.abc import Iterable
 from datetime import date, datetime
 from enum import StrEnum
@@ -16,6 +15,7 @@ from typing import Any
 import msgspec
 
 from ticketbox.domain.core.network.page_address import normalize_page_address
+from ticketbox.domain.core.normalization import normalize_text
 from ticketbox.domain.core.problems import InvalidField
 from ticketbox.domain.core.unsafe_characters import remove_unsafe
 from ticketbox.domain.tickets.csv_rows import Cells, read_rows
@@ -99,7 +99,7 @@ def _decode_text(data: bytes) -> str:
     """Decode UTF-8, or UTF-16 with its mark, which PowerShell 5 writes."""
     is_utf_16 = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
     try:
-        return unicodedata.normalize("NFC", data.decode("utf-16" if is_utf_16 else "utf-8-sig"))
+        return normalize_text(data.decode("utf-16" if is_utf_16 else "utf-8-sig"))
     except UnicodeDecodeError as error:
         raise InvalidField("file", f"must be UTF-8, or UTF-16 with a mark (invalid at byte {error.start})") from None
 

@@ -177,6 +177,8 @@ def _ask_to_link(tx: Write, identity: Identity, args: CompleteSignIn) -> LinkFir
 def _create_account(tx: Write, identity: Identity, settings: ProviderSettings) -> Account:
     if not settings.creates_accounts:
         raise Forbidden("you have no account on this server; ask an admin of your company for an invitation")
+    if not identity.email:
+        raise Forbidden(f"{settings.name} sent no email address; its client for ticketbox needs the scope `email`")
     if not identity.is_verified:
         raise Forbidden(f"{settings.name} hasn't verified your email address; verify it there, then sign in again")
     account = users.insert_account(tx, identity.email, identity.name, None)

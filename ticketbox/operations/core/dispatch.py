@@ -16,6 +16,7 @@ import msgspec
 from ticketbox.domain.core.access.policy import ANONYMOUS, Actor, Kind, require_access
 from ticketbox.domain.core.access.scopes import Access, Scope
 from ticketbox.domain.core.fairness.fair_queue import Share
+from ticketbox.domain.core.normalization import normalize_texts
 from ticketbox.domain.core.problems import (
     Conflict,
     InvalidRequest,
@@ -314,7 +315,11 @@ class Dispatcher:
 
 
 def decode_arguments(operation: Operation, arguments: Mapping[str, Any], *, lax: bool = False) -> msgspec.Struct:
-    """Validate input against the operation's arguments. Raises InvalidRequest with the names of all wrong fields."""
+    """Validate input against the operation's arguments, with all texts normalised.
+
+    Raises InvalidRequest with the names of all wrong fields.
+    """
+    arguments = normalize_texts(arguments)
     try:
         return msgspec.convert(arguments, operation.arguments, strict=not lax)
     except msgspec.ValidationError as error:

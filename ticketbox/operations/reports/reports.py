@@ -19,6 +19,7 @@ from ticketbox.domain.core.access.policy import Actor
 from ticketbox.domain.core.access.scopes import Access, Scope
 from ticketbox.domain.core.fairness.limits import Budget
 from ticketbox.domain.core.network.page_address import normalize_page_address
+from ticketbox.domain.core.normalization import normalize_text
 from ticketbox.domain.core.patterns import match_whole
 from ticketbox.domain.core.problems import CompanyStorageFull, Conflict, InvalidField, NotFound
 from ticketbox.domain.reports.identity import MAX_TOKEN, Identity, verify_identity
@@ -142,7 +143,7 @@ def _process_report(
     if identity is None:
         reported = ReportText(title, args.name.strip(), args.email.strip(), None)
     else:
-        reported = ReportText(title, identity.name.strip(), identity.email.strip(), identity.sub)
+        reported = ReportText(title, normalize_text(identity.name.strip()), identity.email.strip(), identity.sub)
     description = redactor.redact_text(args.description, MAX_DESCRIPTION)
     if args.capture is None:
         files = [prepare_picture_upload(part) for part in args.attachments]

@@ -8,6 +8,7 @@ import re
 import unicodedata
 from urllib.parse import quote
 
+from ticketbox.domain.core.normalization import normalize_text
 from ticketbox.domain.core.unsafe_characters import JOINERS
 
 PNG = "image/png"
@@ -89,7 +90,7 @@ def sanitize_file_name(name: str) -> str:
     Keeps its last path segment, without control, format, direction and unknown characters, without spaces at either
     end, dots at the end, and several dots at the start, and shortened to 200 characters with the extension.
     """
-    name = unicodedata.normalize("NFC", name)
+    name = normalize_text(name)
     name = "".join(" " if unicodedata.category(c) == "Zs" else c for c in name)
     name = "".join(c for c in name if c.isprintable() or c in JOINERS)
     name = re.split(r"[/\\]", name)[-1].strip(" " + JOINERS).rstrip(". " + JOINERS)

@@ -1,4 +1,4 @@
-"""The SQL functions that migrations 0005, 0008, 0014 and 0045 call, frozen as they were when each was released.
+"""The SQL functions that migrations 0005, 0008, 0014, 0045 and 0051 call, frozen as they were when each was released.
 
 History must not change: this module imports nothing of ticketbox, and a later change to search or to fingerprints
 gets a migration and functions of its own. It reads stored streams, which are JSON arrays of entries.
@@ -47,7 +47,7 @@ def register_functions(connection: sqlite3.Connection, report: Callable[[str], N
     `error_words(encoding, data)`, `console_words(encoding, data)` and `error_prints(encoding, data)` read a stored
     stream; a damaged one counts as empty. `page_prints(url)` reads an address. Fingerprints are JSON.
     `project_key(company, name)` returns a key for the next project of a company that no earlier call returned.
-    `title_key(title)` returns what lists sort titles by.
+    `title_key(title)` returns what lists sort titles by, and `nfc(text)` a text in Normalization Form C.
     `step(what, key)` is always true, and reports every few seconds how many rows are done.
     """
     connection.create_function("error_words", 2, _error_words, deterministic=True)
@@ -56,7 +56,12 @@ def register_functions(connection: sqlite3.Connection, report: Callable[[str], N
     connection.create_function("page_prints", 1, _page_prints, deterministic=True)
     connection.create_function("project_key", 2, _KeyChooser().choose)
     connection.create_function("title_key", 1, _title_key, deterministic=True)
+    connection.create_function("nfc", 1, _normalize_form, deterministic=True)
     connection.create_function("step", 2, _ProgressReporter(report).count)
+
+
+def _normalize_form(text: str) -> str:
+    return unicodedata.normalize("NFC", text)
 
 
 def _title_key(title: str) -> str:
