@@ -32,6 +32,7 @@ from ticketbox.edge.compression import allow_compression
 from ticketbox.edge.responses import Answer, build_json_answer, build_page_answer, build_session_cookies
 from ticketbox.edge.site import Site
 from ticketbox.http.header_arguments import HEADER_ARGUMENTS, list_header_arguments
+from ticketbox.http.ranges import parse_range
 from ticketbox.http.routing import Paths
 from ticketbox.http.sse import EventStream
 from ticketbox.http.uploads import read_upload
@@ -261,4 +262,11 @@ def _build_content_answer(content: Content, scope: Scope) -> Answer:
         headers += [(b"etag", b'"%s"' % content.etag.encode()), (b"cache-control", b"private, no-cache")]
         if get_header(scope, b"if-none-match") == f'"{content.etag}"':
             return Answer(304, b"", "", headers)
+        headers.append((b"accept-ranges", b"bytes"))
+        length = len(content.data)
+        part = parse_range(get_header(scope, b"range"), length) if scope["method"] == "GET" else None
+        if part is not None and get_header(scope, b"if-range") in {None, f'"{content.etag}"'}:
+            first, end = part
+            headers.append((b"content-range", f"bytes {first}-{end - 1}/{length}".encode()))
+            return Answer(206, content.data[first:end], content.media_type, headers)
     return Answer(200, content.data, content.media_type, headers)

@@ -57,6 +57,27 @@ def test_picture_that_cannot_be_shown_is_attached_as_a_download(world: World) ->
     ok(world.api.post("/captures", files=[*parts, ("attachments", ("anim.webp", refused["anim.webp"]))]))
 
 
+def test_part_of_a_file_can_be_read(world: World) -> None:
+    ticket = world.ticket()["id"]
+    asset = ok(world.api.post(f"/tickets/{ticket}/attachments", files={"file": ("a.bin", b"0123456789")}))
+    path = f"/assets/{asset['id']}/content"
+
+    def read(**headers: str) -> tuple[int, bytes, str | None]:
+        answer = world.api.get(path, headers={name.replace("_", "-"): value for name, value in headers.items()})
+        assert answer.headers["accept-ranges"] == "bytes"
+        return answer.status_code, answer.content, answer.headers.get("content-range")
+
+    whole = (200, b"0123456789", None)
+    tag = world.api.get(path).headers["etag"]
+    assert read(Range="bytes=2-4", If_Range=tag) == (206, b"234", "bytes 2-4/10")
+    assert read(Range="bytes=7-") == read(Range="bytes=-3") == read(Range="bytes=7-99") == (206, b"789", "bytes 7-9/10")
+    assert read(Range="bytes=-99") == (206, b"0123456789", "bytes 0-9/10")
+    for other in ("bytes=10-", "bytes=4-2", "bytes=-0", "bytes=-", "bytes=0-1,3-4", "lines=0-1", "bytes=x"):
+        assert read(Range=other) == whole
+    assert read(Range="bytes=2-4", If_Range='"other"') == whole
+    assert world.api.head(path, headers={"Range": "bytes=2-4"}).status_code == 200
+
+
 def test_pictures_of_captures_lose_their_metadata_and_attachments_of_members_keep_it(world: World) -> None:
     exif = Image.Exif()
     exif[0x0112], exif[0x010E] = 6, "48.8584 N"

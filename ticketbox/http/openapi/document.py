@@ -213,7 +213,9 @@ def _describe_responses(route: Route, operation: Operation, known: dict[str, Jso
     if any(hasattr(shape, "repeated") for shape in list_answer_types(operation)):
         responses["200"] = {**responses["201"], "description": "The record existed already; nothing changed."}
     if "application/octet-stream" in operation.media:
-        responses["200"] = {"description": "Done.", "content": {"*/*": content["application/octet-stream"]}}
+        file = {"*/*": content["application/octet-stream"]}
+        responses["200"] = {"description": "Done.", "content": file}
+        responses["206"] = {"description": "The part of the file that `Range` asks for.", "content": file}
     responses |= {
         str(status): {"$ref": _REFUSAL.format(name=name)} for status, name in group_by_status(route, operation)
     }
