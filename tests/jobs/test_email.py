@@ -288,6 +288,26 @@ def test_permanently_rejected_email_is_not_retried(tmp_path: Path, answer: str) 
     on_a_bench(tmp_path, test)
 
 
+def test_domain_in_another_script_gets_email_and_a_local_part_in_one_is_given_up(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def test(bench: Bench) -> None:
+        await bench.change("UPDATE user SET email = 'bob@exämple.org' WHERE id = 2")
+        await bench.change("UPDATE mailbox SET address = 'bob@exämple.org'")
+        await bench.happen()
+        assert await bench.later() == ["[Shop] Ticket 1 (S1-1)"]
+        assert bench.box.got[-1]["X-Envelope-To"] == "bob@xn--exmple-cua.org"
+        assert "bob@xn--exmple-cua.org" in str(bench.box.got[-1]["To"])
+        await bench.change("UPDATE user SET email = 'jürgen@example.org' WHERE id = 2")
+        await bench.change("UPDATE mailbox SET address = 'jürgen@example.org'")
+        await bench.happen(ticket=2)
+        assert await bench.later() == []
+        assert (await bench.waiting())[-1][2] == "the address has other characters than ASCII before the @"
+        assert "Traceback" not in caplog.text
+
+    on_a_bench(tmp_path, test)
+
+
 def test_rejected_address_blocks_no_other_email(tmp_path: Path) -> None:
     async def test(bench: Bench) -> None:
         refusals = iter(["550 no", None])

@@ -120,6 +120,15 @@ def make_retries_due(box: Box) -> None:
     update_row(box.db, "UPDATE mail SET due_at = 0 WHERE state = 'pending'")
 
 
+def test_address_that_gets_no_email_is_refused_where_email_is_turned_on(inside: World) -> None:
+    jurgen = inside.join("Jurgen")
+    query = "UPDATE user SET email = 'jürgen-' || public_id || '@example.org' WHERE public_id = ?"
+    update_row(inside.box.db, query, jurgen.id)
+    refused = expect_error(jurgen.web.patch("/profile", json={"mail": True}), 400, "invalid_request")
+    assert "other characters than ASCII before the @" in refused["detail"]
+    assert ok(jurgen.web.get("/profile"))["mail"] == "off"
+
+
 def test_email_is_confirmed_at_the_address_and_then_contains_the_inbox(inside: World, mail_server: MailServer) -> None:
     bob = inside.join("Bob")
     assert ok(bob.web.get("/profile"))["mail"] == "off"

@@ -8,6 +8,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+import msgspec
+
+from ticketbox.domain.core.network.host_names import encode_address
 from ticketbox.domain.events.email_server import EmailServer
 from ticketbox.jobs.periodic import IDLE_SECONDS, Waker, get_seconds_until, run_rounds
 from ticketbox.operations.core.services import Services
@@ -100,6 +103,10 @@ class EmailSender:
         from ticketbox.jobs.email.message import compose_message
         from ticketbox.jobs.email.smtp import SendError
 
+        try:
+            email = msgspec.structs.replace(email, address=encode_address(email.address))
+        except ValueError:
+            raise SendError("the address has other characters than ASCII before the @", lasting=True) from None
         try:
             message = compose_message(
                 email, self._relay, self._services.public_url, self._services.database.clock.now()

@@ -12,7 +12,15 @@ from ticketbox.domain.core.access.policy import Actor, Kind, require_confirmatio
 from ticketbox.domain.core.access.scopes import Access, RoleName
 from ticketbox.domain.core.clock import format_rfc3339
 from ticketbox.domain.core.fairness.limits import Budget
-from ticketbox.domain.core.problems import Conflict, InvalidRequest, RateLimited, SecondFactorRequired, WrongCode
+from ticketbox.domain.core.network.host_names import encode_address
+from ticketbox.domain.core.problems import (
+    Conflict,
+    InvalidField,
+    InvalidRequest,
+    RateLimited,
+    SecondFactorRequired,
+    WrongCode,
+)
 from ticketbox.domain.core.records import Time
 from ticketbox.operations.accounts.address_changes import change_address, check_unconfirmed_address, request_address
 from ticketbox.operations.accounts.confirmation import (
@@ -205,9 +213,18 @@ def _choose_mail(tx: Write, actor: Actor, wanted: bool | UnsetType, email: str |
     elif (wanted is True and (moved or state is not MailState.ON)) or (moved and state is not MailState.OFF):
         if not mails:
             raise Conflict("this server sends no email; its operator must set a mail server")
+        _require_deliverable(address)
         if wait := email_addresses.compute_retry_after(tx, actor.user):
             raise RateLimited(wait, "too many confirmation emails for this account", "confirmation emails a day")
         email_addresses.request_confirmation(tx, actor.user, address)
+
+
+def _require_deliverable(address: str) -> None:
+    try:
+        encode_address(address)
+    except ValueError:
+        detail = "email can't be sent to this address, because it has other characters than ASCII before the @"
+        raise InvalidField("mail", detail) from None
 
 
 class ChangePassword(msgspec.Struct, forbid_unknown_fields=True, frozen=True):

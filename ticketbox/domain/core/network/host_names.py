@@ -17,6 +17,17 @@ def encode_host(name: str) -> str:
     return idna.encode(name, uts46=True).decode()
 
 
+def encode_address(address: str) -> str:
+    """Return an email address with its domain in ASCII, which every email server supports.
+
+    Raises ValueError for a local part that isn't ASCII, which few do (RFC 6531), and for a domain that is none.
+    """
+    local, _, domain = address.rpartition("@")
+    if not local.isascii():
+        raise ValueError("only addresses in ASCII before the @ get email")
+    return f"{local}@{encode_host(domain)}"
+
+
 def build_authority(parts: SplitResult) -> str:
     """Return the host and port of a URL as they are sent in Host and Origin: without the scheme's default port.
 
