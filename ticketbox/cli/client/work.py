@@ -92,7 +92,8 @@ def renew_claims(url: str | None, hook: bool) -> None:
     """
     address, folder, now = find_server_url(url), str(Path.cwd()), datetime.now(UTC)
     if hook and (claimed := find_claim(sys.stdin.buffer.read())) is not None:
-        keep_lease(address, claimed, None)
+        with connect(url) as server:  # it refuses a lease that isn't the one of the ticket's claim
+            keep_lease(address, decode_body(server.call("start_work", claimed)), claimed["lease"])
     for stored in list(list_leases(address)):
         since, until = datetime.fromisoformat(stored.since), datetime.fromisoformat(stored.until)
         if now > until:
