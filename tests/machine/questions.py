@@ -130,7 +130,7 @@ class Questions(Work):
         ticket, session = self.tickets[row["ticket"]], row["session"]
         if ticket["status"] == "archived":
             raise conflict("ticket_archived")
-        if self.who["kind"] != "session" and self.who["id"] == session["token"]:
+        if self.who["kind"] != "session" and self.who["user"] == session["user"]:
             raise forbidden()
         if row["answer"] is not None or session["state"] == "done":
             raise conflict("question_closed")

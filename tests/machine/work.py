@@ -47,7 +47,7 @@ class Work(Board):
             row["branch"] = branch or row["branch"] or f"{ticket_id}-{row['title'].lower().replace(' ', '-')}"
             row["claim"] = {"by": self.by(), "until": self.after(lease_minutes), "run": run}
             session = {"id": self.made["claim"]["session_id"], "ticket": {"id": ticket_id}, "run": run, "note": None}
-            session |= {"user": self.who["user"], "token": self.by()["token_id"], "question": None}
+            session |= {"user": self.who["user"], "question": None}
             gated = self.projects[row["project"]]["plan_approval"]
             session |= {"needs_plan": gated and self.who["kind"] != "session", "plan": []}
             row["leases"].append({**session, "lease": self.made["lease"], "state": "current"})

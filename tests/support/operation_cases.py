@@ -220,18 +220,18 @@ def format_tomorrow() -> str:
     return (datetime.now(UTC) + timedelta(days=1)).isoformat()
 
 
-def start_work(world: World, project: str | None = None) -> Arguments:
-    """A ticket that a token of the owner's works on, and the lease."""
-    token = world.owner.client("tickets:write", company_id=world.company)
+def start_work(world: World, project: str | None = None, by: Person | None = None) -> Arguments:
+    """A ticket that a token works on, by default one of the owner's, and the lease."""
+    token = (by or world.owner).client("tickets:write", company_id=world.company)
     ticket = world.ticket(project_id=project or world.project)["id"]
     return {"ticket_id": ticket, "lease": ok(token.post(f"/tickets/{ticket}/work", json={}))["lease"]}
 
 
-def create_question(world: World, project: str | None = None) -> dict[str, Any]:
+def create_question(world: World, project: str | None = None, by: Person | None = None) -> dict[str, Any]:
     """An open question, with the arguments of its session."""
-    work = start_work(world, project)
+    work = start_work(world, project, by)
     given = {"lease": work["lease"], "question": "Which one?", "choices": ["The first", "The second"]}
-    token = world.owner.client("tickets:write", company_id=world.company)
+    token = (by or world.owner).client("tickets:write", company_id=world.company)
     return {**work, **ok(token.post(f"/tickets/{work['ticket_id']}/work/questions", json=given))}
 
 
@@ -590,7 +590,9 @@ CASES: dict[str, Case] = {
     "list_work_sessions": Case(lambda w: {**_company(w), "state": "active"}),
     "ask_human": Case(lambda w: {**start_work(w), "question": "Which one?"}, MEMBER),
     "wait_for_answer": Case(_ask),
-    "answer_question": Case(lambda w: {"question_id": create_question(w)["id"], "answer": "The first"}, MEMBER),
+    "answer_question": Case(
+        lambda w: {"question_id": create_question(w, by=w.join("Asker"))["id"], "answer": "The first"}, MEMBER
+    ),
     "decide_approval": Case(
         lambda w: {"session_id": request_approval(w)["session_id"], "approve": True, "note": "Well done"}, MEMBER
     ),

@@ -124,10 +124,16 @@ def test_question_of_finished_work_is_closed_and_of_stale_work_is_not(asking: As
     expect_error(asking.wait(), 409, "lease_expired")
 
 
-def test_token_cannot_answer_its_own_question(asking: Asking) -> None:
+def test_tokens_of_the_person_whose_run_asks_cannot_answer(asking: Asking) -> None:
     question = ok(asking.post())["id"]
-    expect_error(answer(asking.client, question, "Yes"), 403, "forbidden")
-    ok(answer(asking.world.join("Bob").client(*WRITING), question, "Yes"))
+    for token in (asking.client, asking.world.api, asking.world.owner.client(*WRITING)):
+        expect_error(answer(token, question, "Yes"), 403, "forbidden")
+    assert ok(asking.wait())["answer"] is None
+    answered = ok(answer(asking.world.join("Bob").client(*WRITING, label="Bob's agent"), question, "Yes"))
+    assert (answered["answered"]["user"]["name"], answered["answered"]["token_label"]) == ("Bob", "Bob's agent")
+    assert ok(asking.wait())["answered"] == answered["answered"]  # the run sees that an agent answered
+    closed = expect_error(answer(asking.world.owner.web, question, "No"), 409, "question_closed")
+    assert "Bob with Bob's agent" in closed["detail"]
 
 
 def test_strangers_and_viewers_cannot_answer(asking: Asking) -> None:

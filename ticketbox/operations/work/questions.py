@@ -5,7 +5,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from ticketbox.domain.core.access.policy import Actor, Kind
+from ticketbox.domain.core.access.policy import Actor
 from ticketbox.domain.core.access.scopes import Scope
 from ticketbox.domain.core.clock import MINUTE
 from ticketbox.domain.core.fairness.limits import Budget
@@ -159,13 +159,13 @@ class AnswerQuestion(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     example={"question_id": "qst_5d8x1v6b2g7h", "answer": "Yes"},
 )
 def answer_question(tx: Write, actor: Actor, args: AnswerQuestion) -> WorkQuestion:
-    """Answer the question of a run. The token that asked can't answer it."""
+    """Answer the question of a run. Tokens of the person whose run asked can't answer it."""
     row = find_writable(tx, actor, "question", args.question_id)
     state = questions.load_question_state(tx, row.key)
     if tickets.load_state(tx, state.ticket).status is Status.ARCHIVED:
         raise TicketArchived
-    if actor.kind is not Kind.SESSION and actor.token_id == state.token_id:
-        raise Forbidden("a token can't answer its own question; a person answers it in the web app")
+    if actor.is_agent and actor.user == state.user:
+        raise Forbidden("a token of the person whose run asks can't answer; a person answers it in the web app")
     question = questions.load_question(tx, row.key)
     if question.kind is not QuestionKind.QUESTION:
         raise Forbidden("this is a request for approval; a person decides it in the web app")
@@ -190,7 +190,8 @@ def answer_question(tx: Write, actor: Actor, args: AnswerQuestion) -> WorkQuesti
 def build_closed_error(question: WorkQuestion) -> QuestionClosed:
     """Return the problem for a question that was answered."""
     assert question.answered is not None
-    who = question.answered.user.name
+    token = question.answered.token_label
+    who = question.answered.user.name + (f" with {token}" if token else "")
     return QuestionClosed(
         f"{who} answered this question: {question.answer}", answer=question.answer, answered=question.answered
     )

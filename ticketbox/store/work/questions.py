@@ -90,16 +90,16 @@ def _build_questions(tx: Read, rows: list[_QuestionRow]) -> list[WorkQuestion]:
 
 
 class QuestionState(NamedTuple):
-    """What an answer checks: the question's session, its ticket, and the token that asked. Keys are internal."""
+    """What an answer checks: the question's session, its ticket, and the user whose run asked. Keys are internal."""
 
     session: int
     ticket: int
-    token_id: str | None
+    user: int
     session_state: str
 
 
 SELECT_QUESTION_STATE = """
-SELECT w.id, w.ticket_id, b.token_id, w.state FROM work_question q
+SELECT w.id, w.ticket_id, b.user_id, w.state FROM work_question q
 JOIN work_session w ON w.id = q.session_id JOIN byline b ON b.id = w.started_by WHERE q.id = ?
 """
 
