@@ -61,13 +61,15 @@ class Questions(Work):
             return {**self.ticket_view(ticket_id), "finished": False}
         return super().finish_work(ticket_id, lease, resolved)
 
-    def request_plan_approval(self, row: Row, session: Row) -> None:
-        """Ask people to approve a plan; an open question goes first."""
-        newest = session["question"]
-        if newest is not None and newest["kind"] == "question" and newest["answer"] is None:
-            return
+    def check_plan(self, row: Row, session: Row) -> None:
+        """Ask people to approve a plan, unless they approved it; an open question goes first."""
         steps = [f"{place}. {step['text']}" for place, step in enumerate(session["plan"], 1)]
-        self.request_approval(row, session, "plan", "\n".join(["Approve this plan?", *steps]))
+        text = "\n".join(["Approve this plan?", *steps])
+        session["needs_plan"] = text not in session["approved_plans"]
+        newest = session["question"]
+        waits = newest is not None and newest["kind"] == "question" and newest["answer"] is None
+        if steps and session["needs_plan"] and not waits:
+            self.request_approval(row, session, "plan", text)
 
     def request_approval(self, row: Row, session: Row, kind: str, text: str) -> None:
         """Ask people to approve, unless the same is asked already; what is open is withdrawn."""
@@ -91,7 +93,8 @@ class Questions(Work):
         request.update(answer="approved" if approve else "declined", answered=self.by())
         self.record_for(ticket, f"ticket.{request['answer']}")
         if request["kind"] == "plan":
-            session["needs_plan"] = not approve
+            session["needs_plan"] = session["needs_plan"] and not approve
+            session["approved_plans"] += [request["question"]] if approve else []
             return {"id": session_id, "state": self.show_state(session)}
         if not approve:
             ticket["claim"] = {**ticket["claim"], "until": self.made["until"]}

@@ -184,17 +184,23 @@ class Board(State):
         return self.touch(row, "ticket.moved")
 
     def check_gates(self, row: Row, resolves: bool, project: str | None = None) -> None:
-        """Refuse a token before a person approves the plan, or where one must accept what it resolves.
+        """Refuse a token before a person approves its plan, or where one must accept what it resolves or archives.
 
-        That is asked here and in the ticket's next project. A resolved ticket has passed the gates here.
+        What it resolves is also asked in the ticket's next project. A resolved ticket has passed the gates here.
         """
         if self.who["kind"] == "session":
             return
-        asked = {row["project"], project or row["project"]} - ({row["project"]} if row["resolved"] else set())
-        gates = [self.projects[key]["done_approval"] for key in asked]
-        waits = any(each["state"] == "current" and each["needs_plan"] for each in row["leases"])
-        if waits or (resolves and any(gates)):
+        asked = {row["project"], (resolves and project) or row["project"]}
+        gates = [self.projects[key] for key in asked - ({row["project"]} if row["resolved"] else set())]
+        if any(each["plan_approval"] for each in gates) and not self.is_plan_approved(row):
             raise conflict("approval_required")
+        if resolves and any(each["done_approval"] for each in gates):
+            raise conflict("approval_required")
+
+    def is_plan_approved(self, row: Row) -> bool:
+        """Whether a run of the caller's works on a ticket, with a plan that a person approved."""
+        own = [each for each in row["leases"] if (each["state"], each["user"]) == ("current", self.who["user"])]
+        return any(each["approved_plans"] and not each["needs_plan"] for each in own)
 
     def place_in(self, row: Row, column_id: str, place: int) -> None:
         if row["column"] != column_id:
@@ -234,6 +240,7 @@ class Board(State):
         row = self.changeable(ticket_id, expected_version, archived=True)
         if row["status"] == "archived":
             return {**self.ticket_view(ticket_id), "changed": False}
+        self.check_gates(row, resolves=True)
         self.end_work(row, "done")
         row.update(status="archived", archived=self.by())
         return {**self.touch(row, "ticket.archived"), "changed": True}
@@ -243,7 +250,8 @@ class Board(State):
         if row["status"] == "active":
             return {**self.ticket_view(ticket_id), "changed": False}
         board = self.projects[row["project"]]["columns"]
-        self.check_gates(row, self.columns[row["column"] or board[0]]["kind"] == "done")
+        if self.columns[row["column"] or board[0]]["kind"] == "done":
+            self.check_gates(row, resolves=True)
         row.update(status="active", archived=None)
         if row["column"] is None:
             first = self.projects[row["project"]]["columns"][0]

@@ -49,7 +49,7 @@ class Work(Board):
             session = {"id": self.made["claim"]["session_id"], "ticket": {"id": ticket_id}, "run": run, "note": None}
             session |= {"user": self.who["user"], "question": None}
             gated = self.projects[row["project"]]["plan_approval"]
-            session |= {"needs_plan": gated and self.who["kind"] != "session", "plan": []}
+            session |= {"needs_plan": gated and self.who["kind"] != "session", "plan": [], "approved_plans": []}
             row["leases"].append({**session, "lease": self.made["lease"], "state": "current"})
             return self.touch(row, "ticket.work_started")
         row["claim"] = {**claim, "until": self.made["claim"]["until"]}
@@ -111,8 +111,8 @@ class Work(Board):
         session["plan"] = session["plan"] if plan is None else plan
         if note is not None or plan is not None:
             self.record_for(row, "ticket.work_progress")
-        if plan and session["needs_plan"]:
-            self.request_plan_approval(row, session)
+        if plan is not None and self.who["kind"] != "session" and self.projects[row["project"]]["plan_approval"]:
+            self.check_plan(row, session)
         return {
             "id": session["id"],
             "ticket": session["ticket"],
@@ -121,7 +121,7 @@ class Work(Board):
             "state": self.show_state(session),
         }
 
-    def request_plan_approval(self, row: Row, session: Row) -> None:
+    def check_plan(self, row: Row, session: Row) -> None:
         raise NotImplementedError
 
     def show_state(self, session: Row) -> str:

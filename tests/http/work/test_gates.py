@@ -68,12 +68,13 @@ def gated(world: World) -> GateCase:
 
 
 def moves(gated: GateCase, column: str) -> dict[str, httpx.Response]:
-    """Every way in which a token moves a ticket to a column, or resolves it."""
+    """Every way in which a token moves a ticket to a column, or closes it."""
     agent, ticket, other = gated.agent, gated.id, gated.ticket()["id"]
     return {
         "update": agent.patch(f"/tickets/{ticket}", json={"resolved": True}),
         "move": agent.post(f"/tickets/{ticket}/move", json={"column_id": column}),
         "duplicate": agent.post(f"/tickets/{ticket}/links", json={"kind": "duplicates", "other": other}),
+        "archive": agent.post(f"/tickets/{ticket}/archive"),
     }
 
 
@@ -85,7 +86,10 @@ def expect_refusals(gated: GateCase, column: str, word: str) -> None:
     given = {"ticket_ids": [gated.id], "column_id": column}
     (result,) = ok(gated.agent.post("/tickets/bulk-move", json=given))["results"]
     assert (result["ok"], result["error"]["code"]) == (False, "approval_required")
-    for name, arguments in {"update_ticket": {"resolved": True}, "move_ticket": {"column_id": column}}.items():
+    tools: dict[str, dict[str, Any]] = {
+        "update_ticket": {"resolved": True}, "move_ticket": {"column_id": column}, "archive_ticket": {},
+    }  # fmt: skip
+    for name, arguments in tools.items():
         refusal = call_tool(gated, gated.token, name, {"ticket_id": gated.id, **arguments})
         assert refusal["isError"]
         assert refusal["structuredContent"]["code"] == "approval_required"
@@ -127,7 +131,7 @@ def test_work_waits_until_a_person_approves_its_plan(planned: GateCase) -> None:
     assert session["question"]["question"] == "Approve this plan?\n1. Write a test\n2. Fix it"
     event = history(planned, planned.id)[-1]
     assert (event["type"], event["data"]["approval"]) == ("ticket.approval_requested", "plan")
-    expect_refusals(planned, planned.columns[1], "report_progress")
+    expect_refusals(planned, planned.columns[1], "wait_for_answer")
     bob = planned.join("Bob")
     approved = ok(planned.decide(True, bob, note="Go", question_id=session["question"]["id"]))
     assert approved["state"] == "active"
@@ -136,10 +140,48 @@ def test_work_waits_until_a_person_approves_its_plan(planned: GateCase) -> None:
     event = history(planned, planned.id)[-1]
     assert (event["type"], event["data"]["note"]) == ("ticket.approved", "Go")
     ok(planned.agent.post(f"/tickets/{planned.id}/move", json={"column_id": planned.columns[1]}))
-    report(planned.agent, planned.id, planned.lease, plan=[*PLAN, {"text": "Tell Ann"}])
-    assert planned.show()["question"] == decided
+    started = [{**PLAN[0], "state": "done"}, {**PLAN[1], "state": "active"}]
+    assert report(planned.agent, planned.id, planned.lease, plan=started)["question"] == decided
     assert ok(planned.finish(resolved=True))["finished"]
     assert planned.read()["resolved"]
+
+
+def test_approved_plan_asks_again_when_its_steps_change(planned: GateCase) -> None:
+    report(planned.agent, planned.id, planned.lease, plan=PLAN)
+    ok(planned.decide(True))
+    for changed in ([*PLAN, {"text": "Tell Ann"}], PLAN[:1], PLAN[::-1], [{"text": "Write a test."}, PLAN[1]], []):
+        session = report(planned.agent, planned.id, planned.lease, plan=changed)
+        assert session["state"] == "awaiting_input"
+        expect_refusals(planned, planned.columns[1], "approved" if not changed else "wait_for_answer")
+        if changed:
+            assert session["question"]["question"].endswith(f"{len(changed)}. {changed[-1]['text']}")
+            ok(planned.decide(False))
+            expect_error(planned.finish(), 409, "approval_required")
+        assert report(planned.agent, planned.id, planned.lease, plan=PLAN)["state"] == "active"  # as it was approved
+    assert ok(planned.finish(resolved=True))["finished"]
+
+
+def test_plan_is_needed_from_tokens_that_never_start_work(planned: GateCase) -> None:
+    ok(stop(planned.agent, planned.id, planned.lease))
+    expect_refusals(planned, planned.columns[1], "start work")
+    free = planned.columns_of(planned.new_project("Free"))
+    expect_refusals(planned, free[0], "start work")
+    eve = planned.join("Eve").client(*WRITING)
+    session = start(eve, planned.id)
+    report(eve, planned.id, session["lease"], plan=PLAN)
+    path = f"/work-sessions/{session['claim']['session_id']}/approval"
+    ok(planned.owner.web.post(path, json={"approve": True}))
+    expect_refusals(planned, planned.columns[1], "somebody else")  # whose plan it isn't
+    ok(eve.post(f"/tickets/{planned.id}/move", json={"column_id": planned.columns[1]}))
+
+
+def test_plan_is_needed_where_the_work_began_without_the_gate(world: World) -> None:
+    late = GateCase(world, plan_approval=False)
+    ok(late.owner.web.patch(f"/projects/{late.project}", json={"plan_approval": True}))
+    expect_refusals(late, late.columns[1], "report your plan")
+    report(late.agent, late.id, late.lease, plan=PLAN)
+    ok(late.decide(True))
+    ok(late.agent.post(f"/tickets/{late.id}/move", json={"column_id": late.columns[1]}))
 
 
 def test_declined_plan_needs_another_one(planned: GateCase) -> None:

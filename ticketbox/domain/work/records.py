@@ -68,8 +68,8 @@ class Decision(StrEnum):
 class WorkQuestion(msgspec.Struct, frozen=True):
     """A question to people; `answer` is null until one of them answers. Without `choices`, any text answers it.
 
-    `answered` names the token if another person's agent answered, and none if a person did. Of kind `plan` or `done`, it is a request for approval: the answer is `approved` or `declined`, and `note` is what
-    the person added.
+    `answered` names the token if another person's agent answered, and none if a person did. Of kind `plan` or `done`,
+    it is a request for approval: the answer is `approved` or `declined`, and `note` is what the person added.
     """
 
     id: str

@@ -12,7 +12,7 @@ from ticketbox.domain.core.fairness.limits import Budget
 from ticketbox.domain.core.problems import QuestionClosed, TicketArchived
 from ticketbox.domain.events.records import Reason
 from ticketbox.domain.tickets.records import WorkState
-from ticketbox.domain.work.records import Decision, PlanItem, QuestionKind, WorkQuestion, WorkSession
+from ticketbox.domain.work.records import Decision, PlanItem, QuestionKind, WorkSession
 from ticketbox.operations.core.inputs import Text
 from ticketbox.operations.core.lookups import QuestionId, WorkSessionId, find_writable
 from ticketbox.operations.core.registry import operation
@@ -20,7 +20,7 @@ from ticketbox.operations.events.notify import notify_of_question
 from ticketbox.operations.tickets.recording import record_ticket_event
 from ticketbox.operations.work.outcomes import apply_outcome
 from ticketbox.operations.work.questions import build_closed_error
-from ticketbox.store.companies import columns
+from ticketbox.store.companies import columns, projects
 from ticketbox.store.core import bylines
 from ticketbox.store.core.visibility import VisibleRow
 from ticketbox.store.file.database import Read, Write
@@ -35,15 +35,20 @@ DECISION_MS = 7 * 24 * 60 * MINUTE
 CONTINUE_MS = 60 * MINUTE
 
 
-def request_plan_approval(
-    tx: Write, actor: Actor, row: VisibleRow, session: SessionState, plan: list[PlanItem]
-) -> None:
-    """Ask people to approve a session's plan. While a question of the session is open, the plan waits for it."""
-    newest = questions.find_newest_question(tx, session.key)
-    if newest is not None and newest.kind is QuestionKind.QUESTION and newest.answer is None:
+def check_plan(tx: Write, actor: Actor, row: VisibleRow, session: SessionState, plan: list[PlanItem]) -> None:
+    """Ask people to approve the plan that an agent reports, where a gate requires it, unless they approved these steps.
+
+    While a question of the session is open, the plan waits for it.
+    """
+    if not (actor.is_agent and projects.load_gates(tx, row.project).plan_approval):
         return
-    steps = [f"{place}. {item.text}" for place, item in enumerate(plan, 1)]
-    _request(tx, actor, row, session, QuestionKind.PLAN, "\n".join(["Approve this plan?", *steps]))
+    text = "\n".join(["Approve this plan?", *(f"{place}. {item.text}" for place, item in enumerate(plan, 1))])
+    is_approved = questions.has_approved_plan(tx, session.key, text)
+    sessions.set_plan_approval(tx, session.key, needed=not is_approved)
+    newest = questions.find_newest_question(tx, session.key)
+    waits = newest is not None and newest.kind is QuestionKind.QUESTION and newest.answer is None
+    if plan and not is_approved and not waits:
+        _request(tx, actor, row, session, QuestionKind.PLAN, text)
 
 
 def request_done_approval(tx: Write, actor: Actor, row: VisibleRow, session: SessionState, outcome: Outcome) -> None:
@@ -75,11 +80,10 @@ def _request(
     notify_of_question(tx, row, actor.user, Reason.APPROVAL)
 
 
-def find_open_request(tx: Read, session: int) -> WorkQuestion | None:
-    """Find the request for approval of a session that nobody has decided."""
+def is_asking_to_be_done(tx: Read, session: int) -> bool:
+    """Whether nobody has decided yet a session's request that its ticket is done."""
     newest = questions.find_newest_question(tx, session)
-    is_open = newest is not None and newest.kind is not QuestionKind.QUESTION and newest.answer is None
-    return newest if is_open else None
+    return newest is not None and newest.kind is QuestionKind.DONE and newest.answer is None
 
 
 class DecideApproval(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -136,7 +140,7 @@ def decide_approval(tx: Write, actor: Actor, args: DecideApproval) -> WorkSessio
         else:
             sessions.limit_claim(tx, session, tx.now + CONTINUE_MS)
     elif args.approve:
-        sessions.accept_plan(tx, session.key)
+        sessions.set_plan_approval(tx, session.key, needed=False)
     return session_lists.load_session(tx, session.key)
 
 

@@ -17,7 +17,7 @@ from ticketbox.operations.events.notify import notify_of_comment
 from ticketbox.operations.tickets.gates import check_gates
 from ticketbox.operations.tickets.lookups import find_writable_ticket, load_ticket
 from ticketbox.operations.tickets.recording import record_ticket_event
-from ticketbox.operations.work.approvals import find_open_request, request_done_approval
+from ticketbox.operations.work.approvals import is_asking_to_be_done, request_done_approval
 from ticketbox.operations.work.leases import LEASE_REFUSALS, Lease, require_lease
 from ticketbox.operations.work.outcomes import apply_outcome
 from ticketbox.store.core import bylines
@@ -67,7 +67,7 @@ def finish_work(tx: Write, actor: Actor, args: FinishWork) -> FinishedWork:
     row, state = find_writable_ticket(tx, actor, args.ticket_id, args.expected_version)
     session = require_lease(tx, actor, state, args.lease)
     check_gates(tx, actor, state, resolves=False)
-    if find_open_request(tx, session.key) is not None:
+    if is_asking_to_be_done(tx, session.key):
         raise ApprovalRequired("you have asked a person to accept this ticket; call wait_for_answer for the decision")
     byline = bylines.ensure_byline(tx, actor)
     tickets.mark_updated(tx, row.key, byline)

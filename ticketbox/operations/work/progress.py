@@ -16,7 +16,7 @@ from ticketbox.operations.core.lookups import TicketId
 from ticketbox.operations.core.registry import Tool, operation
 from ticketbox.operations.tickets.lookups import find_writable_ticket
 from ticketbox.operations.tickets.recording import record_ticket_event
-from ticketbox.operations.work.approvals import request_plan_approval
+from ticketbox.operations.work.approvals import check_plan
 from ticketbox.operations.work.leases import LEASE_REFUSALS, Lease, LeaseMinutes, require_lease
 from ticketbox.operations.work.repositories import UNLISTED, Repository
 from ticketbox.store.file.database import Write
@@ -111,8 +111,8 @@ def report_progress(tx: Write, actor: Actor, args: ReportProgress) -> WorkSessio
             done = sum(step.state is StepState.DONE for step in progress.plan)
             reported["plan"] = {"done": done, "steps": len(progress.plan)}
         record_ticket_event(tx, actor, row, "ticket.work_progress", session_id=session.id, **reported)
-        if session.needs_plan_approval and progress.plan is not UNSET and progress.plan:
-            request_plan_approval(tx, actor, row, session, progress.plan)
+        if progress.plan is not UNSET:
+            check_plan(tx, actor, row, session, progress.plan)
     return session_lists.load_session(tx, session.key)
 
 

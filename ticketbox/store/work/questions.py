@@ -89,6 +89,17 @@ def _build_questions(tx: Read, rows: list[_QuestionRow]) -> list[WorkQuestion]:
     ]
 
 
+HAS_APPROVED_PLAN = """
+SELECT EXISTS (SELECT 1 FROM work_question
+WHERE session_id = ?1 AND kind = 'plan' AND answer = 'approved' AND question = ifnull(?2, question))
+"""
+
+
+def has_approved_plan(tx: Read, session: int, request: str | None = None) -> bool:
+    """Whether a person approved a plan of a session: any, or the one that a request describes."""
+    return bool(tx.fetch_value(HAS_APPROVED_PLAN, (session, request)))
+
+
 class QuestionState(NamedTuple):
     """What an answer checks: the question's session, its ticket, and the user whose run asked. Keys are internal."""
 

@@ -149,9 +149,9 @@ def update_state(tx: Write, session: int) -> None:
     tx.execute(UPDATE_STATE, (session,))
 
 
-def accept_plan(tx: Write, session: int) -> None:
-    """Record that a person approved the plan of a session."""
-    tx.execute("UPDATE work_session SET needs_plan_approval = 0 WHERE id = ?", (session,))
+def set_plan_approval(tx: Write, session: int, *, needed: bool) -> None:
+    """Record whether a person must still approve the plan of a session."""
+    tx.execute("UPDATE work_session SET needs_plan_approval = ? WHERE id = ?", (needed, session))
     update_state(tx, session)
 
 

@@ -39,6 +39,7 @@ class ArchivedOrRestored(Ticket, frozen=True):
     scope=Scope.TICKETS_WRITE,
     budget=Budget.WRITE,
     rest="POST /tickets/{ticket_id}/archive",
+    refuses=(ApprovalRequired,),
     tool=Tool(
         "Archive a ticket",
         "Use this to remove a ticket from its board permanently. To resolve it, use update_ticket.",
@@ -49,10 +50,14 @@ class ArchivedOrRestored(Ticket, frozen=True):
     ),
 )
 def archive_ticket(tx: Write, actor: Actor, args: ArchiveTicket) -> ArchivedOrRestored:
-    """Remove a ticket from its board. After that, lists and reads return it only with status `archived` or `all`."""
+    """Remove a ticket from its board. After that, lists and reads return it only with status `archived` or `all`.
+
+    An agent can archive an unresolved ticket only where it could resolve it.
+    """
     row, state = find_writable_ticket(tx, actor, args.ticket_id, args.expected_version, archived=True)
     if state.status is Status.ARCHIVED:
         return _build_answer(load_ticket(tx, actor, state.id), changed=False, note="the ticket was already archived")
+    check_gates(tx, actor, state, resolves=True)
     byline = bylines.ensure_byline(tx, actor)
     tickets.archive_ticket(tx, row.key, byline)
     end_open_session(tx, row, byline)
@@ -95,7 +100,8 @@ def restore_ticket(tx: Write, actor: Actor, args: RestoreTicket) -> ArchivedOrRe
         if column is None:
             raise NotFound("column")
         position = positions.find_end_position(tx, column)
-    check_gates(tx, actor, state, resolves=columns.load_kind(tx, column) is ColumnKind.DONE)
+    if columns.load_kind(tx, column) is ColumnKind.DONE:
+        check_gates(tx, actor, state, resolves=True)
     tickets.restore_ticket(tx, row.key, column, position)
     resolved = tickets.load_state(tx, row.key).resolved
     data = {} if resolved == state.resolved else {"changes": {"resolved": {"from": state.resolved, "to": resolved}}}
