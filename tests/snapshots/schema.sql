@@ -92,7 +92,7 @@ CREATE TABLE capture (
   network INTEGER NOT NULL REFERENCES blob (id),
   errors INTEGER NOT NULL REFERENCES blob (id),
   created_at INTEGER NOT NULL,
-  created_by INTEGER NOT NULL REFERENCES byline (id), error_words TEXT NOT NULL DEFAULT '', console_words TEXT NOT NULL DEFAULT '', actions INTEGER REFERENCES blob (id), replay INTEGER REFERENCES blob (id), excerpt_version INTEGER NOT NULL DEFAULT 0,
+  created_by INTEGER NOT NULL REFERENCES byline (id), error_words TEXT NOT NULL DEFAULT '', console_words TEXT NOT NULL DEFAULT '', actions INTEGER REFERENCES blob (id), replay INTEGER REFERENCES blob (id), excerpt_version INTEGER NOT NULL DEFAULT 0, confirmed_at INTEGER, confirmed_by INTEGER REFERENCES byline (id),
   UNIQUE (user_id, client_id)
 ) STRICT;
 
@@ -416,7 +416,7 @@ CREATE TABLE project (
   extra_redactions TEXT NOT NULL DEFAULT '[]',
   created_at INTEGER NOT NULL,
   created_by INTEGER NOT NULL REFERENCES byline (id)
-, key TEXT, next_number INTEGER NOT NULL DEFAULT 1, agent_label TEXT NOT NULL DEFAULT 'agent', plan_approval INTEGER NOT NULL DEFAULT 0 CHECK (plan_approval IN (0, 1)), done_approval INTEGER NOT NULL DEFAULT 0 CHECK (done_approval IN (0, 1)), actions INTEGER NOT NULL DEFAULT 1 CHECK (actions IN (0, 1)), verification INTEGER NOT NULL DEFAULT 0 CHECK (verification IN (0, 1)), replay INTEGER NOT NULL DEFAULT 30 CHECK (replay IN (0, 30, 60, 120)), mask_selectors TEXT NOT NULL DEFAULT '[]' CHECK (json_valid(mask_selectors)), page_source_maps INTEGER NOT NULL DEFAULT 1 CHECK (page_source_maps IN (0, 1)), declared_names TEXT NOT NULL DEFAULT '[]' CHECK (json_valid(declared_names))) STRICT;
+, key TEXT, next_number INTEGER NOT NULL DEFAULT 1, agent_label TEXT NOT NULL DEFAULT 'agent', plan_approval INTEGER NOT NULL DEFAULT 0 CHECK (plan_approval IN (0, 1)), done_approval INTEGER NOT NULL DEFAULT 0 CHECK (done_approval IN (0, 1)), actions INTEGER NOT NULL DEFAULT 1 CHECK (actions IN (0, 1)), verification INTEGER NOT NULL DEFAULT 0 CHECK (verification IN (0, 1)), replay INTEGER NOT NULL DEFAULT 30 CHECK (replay IN (0, 30, 60, 120)), mask_selectors TEXT NOT NULL DEFAULT '[]' CHECK (json_valid(mask_selectors)), page_source_maps INTEGER NOT NULL DEFAULT 1 CHECK (page_source_maps IN (0, 1)), declared_names TEXT NOT NULL DEFAULT '[]' CHECK (json_valid(declared_names)), verifiers TEXT NOT NULL DEFAULT '[]' CHECK (json_valid(verifiers))) STRICT;
 
 CREATE TABLE project_key (
   company_id INTEGER NOT NULL REFERENCES company (id) ON DELETE CASCADE,

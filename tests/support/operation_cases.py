@@ -166,14 +166,27 @@ def create_report_key(world: World, project: str | None = None) -> dict[str, Any
     return ok(world.owner.web.post(path, json={"kind": "link", "name": "Shop"}))
 
 
-def create_report(world: World) -> str:
+def create_report(world: World, *, has_capture: bool = False) -> str:
     """The id of a ticket that somebody without an account reported."""
     key = create_report_key(world)["key"]
-    files = [("title", (None, "No receipt came")), ("email", (None, "eve@stranger.example"))]
+    files: list[tuple[str, tuple[str | None, str | bytes]]] = [
+        ("title", (None, "No receipt came")),
+        ("email", (None, "eve@stranger.example")),
+    ]
+    if has_capture:
+        sent = capture_arguments("")
+        page = {name: sent["capture"][name] for name in ("page", "health")}
+        page["captured_at"] = "2026-11-21T09:30:00Z"
+        files += [("capture", ("part", json.dumps(page))), ("errors", ("part", sent["errors"]))]
     headers = {"X-Forwarded-For": draw_address()}
     ok(httpx.post(f"{world.box.url}/api/v1/reports/{key}", files=files, headers=headers, timeout=60))
     query = {"project_id": world.project, "label": "external"}
     return ok(world.api.get("/tickets", params=query))["items"][0]["id"]
+
+
+def create_external_capture(world: World) -> dict[str, Any]:
+    """A capture that somebody without an account sent, as its ticket shows it."""
+    return ok(world.api.get(f"/tickets/{create_report(world, has_capture=True)}"))["capture"]
 
 
 def create_git_hook(world: World) -> str:
@@ -368,6 +381,10 @@ def _ticket(world: World) -> Arguments:
 
 def _shot(world: World) -> Arguments:
     return {"ticket_id": make_capture(world)["ticket_id"]}
+
+
+def _external_capture(world: World) -> Arguments:
+    return {"capture_id": create_external_capture(world)["id"]}
 
 
 def _capture(world: World) -> Arguments:
@@ -603,6 +620,7 @@ CASES: dict[str, Case] = {
     "save_annotations": Case(_annotation, MEMBER),
     "delete_attachment": Case(_attachment, ADMIN),
     "delete_capture": Case(_capture, ADMIN),
+    "confirm_capture": Case(_external_capture, MEMBER),
     "delete_ticket": Case(_archive_ticket, ADMIN),
     "add_comment": Case(lambda w: {**_ticket(w), "body": "Said"}, MEMBER),
     "edit_comment": Case(lambda w: {"comment_id": create_comment(w), "body": "Said better"}, MEMBER),

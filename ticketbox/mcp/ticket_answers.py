@@ -142,14 +142,16 @@ def _shorten_captures(structured: Json) -> None:
         del structured["captures"]
         return
     structured["captures"] = [
-        {"id": each["id"], "captured_at": _shorten_time(each["captured_at"]), **_count_entries(each["counts"])}
+        {"id": each["id"], "captured_at": _shorten_time(each["captured_at"]), **_describe_capture(each)}
         for each in listed
     ]
     _cut_part(structured, "captures", CAPTURES_TOKENS, f'list_captures(ticket_id="{structured["id"]}")')
 
 
-def _count_entries(counts: Json) -> Json:
-    return {name: count for name, count in counts.items() if count}
+def _describe_capture(capture: Json) -> Json:
+    """Return how many entries a capture's streams hold, and whether somebody without an account sent it."""
+    counts = {name: count for name, count in capture["counts"].items() if count}
+    return {**counts, "external": True} if capture["external"] else counts
 
 
 def _shorten_assets(files: list[Json]) -> list[Json]:
@@ -187,7 +189,7 @@ def _shorten_listed_ticket(item: Json) -> None:
         by = item["claim"]["by"]
         item["claim"] = f"{by.get('token_label') or by['user']['name']} until {_shorten_time(item['claim']['until'])}"
     if "capture" in item:
-        item["capture"] = {"id": item["capture"]["id"], **_count_entries(item["capture"]["counts"])}
+        item["capture"] = {"id": item["capture"]["id"], **_describe_capture(item["capture"])}
     if "verification" in item:
         item["verification"] = "{verdict} on {commit}".format_map(item["verification"])
     if "pull_request" in item:

@@ -33,6 +33,7 @@ from ticketbox.operations.captures import (
     streams,
     timeline,
 )
+from ticketbox.operations.captures import confirmation as capture_confirmation
 from ticketbox.operations.captures import deletion as capture_deletion
 from ticketbox.operations.captures.pictures import annotations, screenshots
 from ticketbox.operations.companies import (
@@ -108,6 +109,7 @@ MODULES = (
     screenshots,
     annotations,
     source_maps,
+    capture_confirmation,
     capture_deletion,
     events,
     tokens,

@@ -52,6 +52,8 @@ def build_recording(
         health=changes.pop("health", Health(OK, OK, OK, OK)),
         redaction=Redaction(),
         counts=StreamCounts(0, 0, 0, 0, 0),
+        external=False,
+        confirmed=None,
         assets=[],
     )
     return Recording(

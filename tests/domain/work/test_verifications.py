@@ -1,11 +1,11 @@
 """Which verifications prove that a bug is fixed."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 
 from ticketbox.domain.tickets.records import Verdict
-from ticketbox.domain.work.verifications import is_fix_proven
+from ticketbox.domain.work.verifications import find_missing_proof
 
 A, B = "a" * 40, "b" * 40
 
@@ -15,46 +15,50 @@ class Proof(NamedTuple):
 
     verdict: Verdict
     commit: str
-    capture: int | None = 1
+    capture: str | None = "cap_1"
+    is_unconfirmed: bool = False
     created_at: int = 10
 
 
-Run = tuple[str, str] | tuple[str, str, int | None]
+Run = tuple[Any, ...]  # the fields of a proof
 
 
-def prove(*oldest_first: Run, reopened_at: int = 0) -> bool:
-    proofs = [Proof(Verdict(run[0]), run[1], run[2] if len(run) > 2 else 1) for run in oldest_first]
-    return is_fix_proven(proofs[::-1], reopened_at)
+def find_missing(*oldest_first: Run, reopened_at: int = 0) -> str | None:
+    return find_missing_proof([Proof(Verdict(run[0]), *run[1:]) for run in oldest_first][::-1], reopened_at)
 
 
 def test_reproduced_before_and_gone_after_on_another_commit_prove_a_fix() -> None:
-    assert prove(("reproduced", A), ("gone", B))
-    assert prove(("reproduced", A), ("flaky", B), ("gone", B))
-    assert prove(("reproduced", A, None), ("gone", B, None))
+    assert find_missing(("reproduced", A), ("gone", B)) is None
+    assert find_missing(("reproduced", A), ("flaky", B), ("gone", B)) is None
+    assert find_missing(("reproduced", A, None), ("reproduced", A), ("gone", B)) is None
 
 
 @pytest.mark.parametrize(
-    "posted",
+    ("posted", "missing"),
     [
-        [],
-        [("reproduced", A)],
-        [("gone", B)],
-        [("gone", B), ("reproduced", A)],  # the wrong order
-        [("reproduced", A), ("gone", A)],
-        [("reproduced", A), ("gone", A[:7])],  # the same commit, abbreviated
-        [("reproduced", A[:9]), ("gone", A)],
-        [("reproduced", B), ("reproduced", A), ("gone", B)],  # it was reproduced there once
-        [("reproduced", A), ("gone", B), ("reproduced", "c" * 40)],
-        [("reproduced", A), ("gone", B), ("flaky", B)],
-        [("reproduced", A), ("gone", B), ("different_error", B)],
-        [("reproduced", A), ("not_reached", B)],
-        [("reproduced", A, 1), ("gone", B, 2)],  # of another capture
+        ([], "no verification counts yet"),
+        ([("reproduced", A)], "says reproduced on aaaaaaa"),
+        ([("gone", B)], "no verification before it says reproduced for its capture cap_1"),
+        ([("gone", B), ("reproduced", A)], "says reproduced on aaaaaaa"),  # the wrong order
+        ([("reproduced", A), ("gone", A)], "also reproduced on aaaaaaa"),
+        ([("reproduced", A), ("gone", A[:7])], "also reproduced on aaaaaaa"),  # the same commit, abbreviated
+        ([("reproduced", A[:9]), ("gone", A)], "also reproduced on aaaaaaa"),
+        ([("reproduced", B), ("reproduced", A), ("gone", B)], "also reproduced on bbbbbbb"),
+        ([("reproduced", A), ("gone", B), ("reproduced", "c" * 40)], "says reproduced on ccccccc"),
+        ([("reproduced", A), ("gone", B), ("flaky", B)], "says flaky"),
+        ([("reproduced", A), ("gone", B), ("different_error", B)], "says different_error"),
+        ([("reproduced", A), ("not_reached", B)], "says not_reached"),
+        ([("reproduced", A, "cap_1"), ("gone", B, "cap_2")], "reproduced for its capture cap_2"),
+        ([("reproduced", A, None), ("gone", B, None)], "names no capture"),
+        ([("reproduced", A), ("gone", B, None)], "names no capture"),
+        ([("reproduced", A, None), ("gone", B)], "reproduced for its capture cap_1"),
+        ([("reproduced", A, "cap_1", True), ("gone", B, "cap_1", True)], "without an account sent the capture cap_1"),
     ],
 )
-def test_anything_else_proves_nothing(posted: list[Run]) -> None:
-    assert not prove(*posted)
+def test_anything_else_proves_nothing_and_says_what_is_missing(posted: list[Run], missing: str) -> None:
+    assert missing in (find_missing(*posted) or "")
 
 
 def test_proof_is_newer_than_the_reopening() -> None:
-    assert prove(("reproduced", A), ("gone", B), reopened_at=10)
-    assert not prove(("reproduced", A), ("gone", B), reopened_at=11)
+    assert find_missing(("reproduced", A), ("gone", B), reopened_at=10) is None
+    assert "reopened" in (find_missing(("reproduced", A), ("gone", B), reopened_at=11) or "")

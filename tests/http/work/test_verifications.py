@@ -1,5 +1,8 @@
 """Verifications of tickets, and the gate that asks for them (docs/use/verifications.md)."""
 
+import io
+import json
+import zipfile
 from collections.abc import Callable
 from typing import Any
 
@@ -9,7 +12,7 @@ import pytest
 from tests.http.work.test_gates import GateCase, expect_refusals
 from tests.http.work.test_sessions import history
 from tests.support.mcp_client import call_tool
-from tests.support.operation_cases import make_capture
+from tests.support.operation_cases import WRITING, create_external_capture, make_capture
 from tests.support.pictures import png
 from tests.support.server import World, expect_error, ok
 
@@ -18,11 +21,20 @@ GIVEN = {"commit": HEAD, "base_url": "http://localhost:3000", "verdict": "gone"}
 
 
 class VerifiedCase(GateCase):
-    """A company whose project requires verifications, and an agent that works on a ticket."""
+    """A company whose project requires verifications, and an agent that works on a ticket with a capture."""
+
+    def __init__(self, world: World) -> None:
+        super().__init__(world, verification=True)
+        self.capture = make_capture(self, ticket_id=self.id, project_id=None)["capture_id"]
 
     def post(self, verdict: str, commit: str = HEAD, **given: Any) -> dict[str, Any]:
-        """Post a verification of the ticket."""
-        return ok(add(self.agent, self.id, verdict=verdict, commit=commit, **given))
+        """Post a verification of the ticket, by default of its capture."""
+        return ok(add(self.agent, self.id, **{"capture_id": self.capture, **given}, verdict=verdict, commit=commit))
+
+    def prove(self) -> None:
+        """Post what proves the fix."""
+        self.post("reproduced", BASE)
+        self.post("gone")
 
     def resolve(self) -> httpx.Response:
         """Resolve the ticket as the agent."""
@@ -37,7 +49,7 @@ def add(client: httpx.Client, ticket: str, **given: Any) -> httpx.Response:
 @pytest.fixture
 def verified(world: World) -> VerifiedCase:
     """Fixes must be proven."""
-    return VerifiedCase(world, verification=True)
+    return VerifiedCase(world)
 
 
 def test_verification_is_listed_with_its_evidence(world: World) -> None:
@@ -138,8 +150,7 @@ def test_gate_refuses_every_way_without_proof(verified: VerifiedCase) -> None:
         refused = verified.finish(comment="Fixed", **outcome)
         assert "ticketbox verify" in expect_error(refused, 409, "approval_required")["detail"]
         assert verified.show() == before  # nobody is asked to approve it instead
-    verified.post("reproduced", BASE)
-    verified.post("gone")
+    verified.prove()
     assert ok(verified.finish(comment="Fixed", resolved=True))["finished"]
     assert verified.read()["resolved"]
 
@@ -157,11 +168,112 @@ def test_verification_of_another_commit_is_needed_not_of_the_same(verified: Veri
     assert ok(verified.resolve())["resolved"]
 
 
-def test_proof_of_another_ticket_or_capture_does_not_count(verified: VerifiedCase) -> None:
-    other = verified.ticket()["id"]
-    ok(add(verified.agent, other, verdict="reproduced", commit=BASE))
+def expect_missing(verified: VerifiedCase, words: str) -> None:
+    """The ticket can't be resolved, and the refusal says what is missing."""
+    assert words in expect_error(verified.resolve(), 409, "approval_required")["detail"]
+
+
+def test_gate_needs_the_same_capture_of_the_ticket_for_red_and_green(verified: VerifiedCase) -> None:
+    expect_missing(verified, "no verification counts yet")
+    verified.post("reproduced", BASE, capture_id=None)
+    verified.post("gone", capture_id=None)
+    expect_missing(verified, "names no capture")  # two that name none don't name the same one
     verified.post("gone")
-    expect_error(verified.resolve(), 409, "approval_required")
+    expect_missing(verified, f"reproduced for its capture {verified.capture}")
+    second = make_capture(verified, ticket_id=verified.id, project_id=None)["capture_id"]
+    verified.post("reproduced", BASE, capture_id=second)
+    verified.post("gone")
+    expect_missing(verified, f"reproduced for its capture {verified.capture}")
+    verified.post("gone", capture_id=second)
+    ok(verified.owner.web.delete(f"/captures/{second}"))
+    expect_missing(verified, "names no capture")
+    verified.prove()
+    assert ok(verified.resolve())["resolved"]
+
+
+def test_capture_of_a_stranger_proves_nothing_until_a_member_confirms_it(world: World) -> None:
+    capture = create_external_capture(world)
+    id_, ticket = capture["id"], capture["ticket_id"]
+    assert (capture["external"], capture["confirmed"]) == (True, None)
+    ok(world.owner.web.patch(f"/projects/{world.project}", json={"verification": True}))
+    for verdict, commit in (("reproduced", BASE), ("gone", HEAD)):
+        ok(add(world.api, ticket, verdict=verdict, commit=commit, capture_id=id_))
+    refused = expect_error(world.api.patch(f"/tickets/{ticket}", json={"resolved": True}), 409, "approval_required")
+    assert f"without an account sent the capture {id_}" in refused["detail"]
+    path = f"/captures/{id_}/confirm"
+    expect_error(world.api.post(path), 403, "forbidden")
+    expect_error(world.join("Vic", "viewer").web.post(path), 403, "forbidden")
+    bob = world.join("Bob")
+    confirmed = ok(bob.web.post(path))["confirmed"]
+    assert (confirmed["user"]["name"], confirmed["token_label"]) == ("Bob", None)
+    assert ok(world.owner.web.post(path))["confirmed"] == confirmed  # once
+    event = history(world, ticket)[-1]
+    assert (event["type"], event["data"]) == ("capture.confirmed", {"capture_id": id_})
+    detail = ok(world.api.get(f"/tickets/{ticket}"))["capture"]
+    (listed,) = ok(world.api.get(f"/tickets/{ticket}/captures"))["items"]
+    assert [(each["external"], each["confirmed"]) for each in (detail, listed)] == [(True, confirmed)] * 2
+    assert ok(world.api.patch(f"/tickets/{ticket}", json={"resolved": True}))["resolved"]
+
+
+def test_external_captures_are_marked_wherever_they_are_shown(world: World) -> None:
+    external, own = create_external_capture(world), make_capture(world)
+    assert not ok(world.api.get(f"/tickets/{own['ticket_id']}"))["capture"]["external"]
+    expect_error(world.owner.web.post(f"/captures/{own['capture_id']}/confirm"), 409, "conflict")
+    token = world.owner.token("read")
+    shown = {each["id"]: each["capture"]["external"] for each in ok(world.api.get("/tickets"))["items"]}
+    assert shown == {external["ticket_id"]: True, own["ticket_id"]: False}
+    listed = call_tool(world, token, "list_tickets", {})["structuredContent"]["items"]
+    assert {each["id"]: each["capture"].get("external") for each in listed} == {
+        external["ticket_id"]: True,
+        own["ticket_id"]: None,
+    }
+    detail = call_tool(world, token, "get_ticket", {"ticket_id": external["ticket_id"]})["structuredContent"]
+    assert detail["capture"]["external"]
+    pack = world.api.get(f"/captures/{external['id']}/reproduction").content
+    expected = json.loads(zipfile.ZipFile(io.BytesIO(pack)).read("expected.json"))
+    assert (expected["external"], expected["confirmed"]) == (True, False)
+
+
+def test_only_verifications_of_the_projects_verifiers_count(verified: VerifiedCase) -> None:
+    path, web = f"/projects/{verified.project}", verified.owner.web
+    bob, eve = verified.join("Bob"), verified.join("Eve")
+    ci = ok(eve.web.post("/tokens", json={"label": "CI", "scopes": ["tickets:write"]}))
+    project = ok(web.patch(path, json={"verifiers": [bob.id, ci["id"]]}))
+    assert project["verifiers"] == [bob.id, ci["id"]]
+    verified.prove()
+    expect_missing(verified, "only verifications by its verifiers count")
+    others = (eve.client(*WRITING), eve.web)  # of the same person, but not the token that is named
+    named = (verified.box.client(ci["secret"]), bob.client(*WRITING), bob.web)
+    given = {"capture_id": verified.capture, "commit": BASE, "verdict": "reproduced"}
+    for client in (*others, named[0]):
+        expect_missing(verified, "no verification counts yet")
+        ok(add(client, verified.id, **given))
+    for client in (*others, verified.agent):
+        ok(add(client, verified.id, capture_id=verified.capture))
+        expect_missing(verified, "the newest verification says reproduced on aaaaaaa")
+    for client in named:
+        ok(add(client, verified.id, capture_id=verified.capture))
+        ok(add(verified.agent, verified.id, **given))  # it can't take the proof away either
+        assert ok(verified.resolve())["resolved"]
+        reopen_by_update(verified)
+
+
+def test_verifiers_are_members_and_tokens_of_members(verified: VerifiedCase) -> None:
+    path, web = f"/projects/{verified.project}", verified.owner.web
+    zoe = World(verified.box, "Zoe").owner
+    hidden = verified.join("Mia", project_ids=[verified.new_project("Second")])
+    theirs = [ok(each.web.post("/tokens", json={"label": "T", "scopes": ["read"]}))["id"] for each in (zoe, hidden)]
+    for wrong in (zoe.id, hidden.id, *theirs, "usr_000000000000", "key_000000000000", verified.project):
+        refused = expect_error(web.patch(path, json={"verifiers": [verified.owner.id, wrong]}), 400, "invalid_request")
+        assert refused["errors"][0]["field"] == "verifiers[1]"
+    eve = verified.join("Eve")
+    ok(web.patch(path, json={"verifiers": [eve.id]}))
+    ok(web.delete(f"/companies/{verified.company}/members/{eve.id}"))
+    assert ok(web.patch(path, json={"verifiers": [eve.id], "name": "Shop"}))["verifiers"] == [eve.id]
+    verified.prove()
+    expect_missing(verified, "no verification counts yet")  # without anybody who counts, only people resolve tickets
+    assert ok(web.patch(path, json={"verifiers": []}))["verifiers"] == []
+    assert ok(verified.resolve())["resolved"]
 
 
 def reopen_by_update(verified: VerifiedCase) -> None:
@@ -213,8 +325,7 @@ def reopen_by_restoring_without_its_column(verified: VerifiedCase) -> None:
 def test_proof_of_before_a_reopening_does_not_count(
     verified: VerifiedCase, reopen: Callable[[VerifiedCase], None]
 ) -> None:
-    verified.post("reproduced", BASE)
-    verified.post("gone")
+    verified.prove()
     ok(verified.resolve())
     reopen(verified)
     assert not verified.read()["resolved"]
@@ -233,8 +344,7 @@ def test_both_gates_ask_for_proof_before_they_ask_a_person(verified: VerifiedCas
     ok(verified.owner.web.patch(f"/projects/{verified.project}", json={"done_approval": True}))
     refused = verified.finish(resolved=True)
     assert "ticketbox verify" in expect_error(refused, 409, "approval_required")["detail"]
-    verified.post("reproduced", BASE)
-    verified.post("gone")
+    verified.prove()
     assert not ok(verified.finish(resolved=True))["finished"]
     ok(verified.decide(True))
     assert verified.read()["resolved"]

@@ -265,6 +265,7 @@ WALKS = {
     "earlier_exports.COUNT_NUMBERS": {"project"},
     "earlier_exports.NUMBER_TICKETS": {"ticket"},
     "earlier_exports.SELECT_PROJECTS_WITHOUT_KEY": {"project"},
+    "earlier_exports.MARK_EXTERNAL_CAPTURES": {"byline"},
     "clients.DELETE_SURPLUS_CLIENTS": {"oauth_client"},  # housekeeping: keeps a table small that anybody can fill
 }
 

@@ -58,15 +58,16 @@ class SourceMapRecord(msgspec.Struct, frozen=True):
 
 
 class ListedCapture(CaptureSummary, frozen=True):
-    """A capture as the captures of its ticket are listed."""
+    """A capture as the captures of its ticket are listed. `confirmed` says who confirmed an external one."""
 
     page: Page
     environment: Environment
     created: By
+    confirmed: By | None
 
 
 class Capture(msgspec.Struct, frozen=True):
-    """A capture without its streams."""
+    """A capture without its streams. `confirmed` says who confirmed an `external` one."""
 
     id: str
     ticket_id: str
@@ -77,3 +78,5 @@ class Capture(msgspec.Struct, frozen=True):
     redaction: Redaction
     counts: StreamCounts
     assets: list[Asset]
+    external: bool
+    confirmed: By | None

@@ -63,7 +63,8 @@ class FrequentError(msgspec.Struct, frozen=True):
 class CaptureSummary(msgspec.Struct, frozen=True):
     """A summary of a ticket's newest capture.
 
-    `screenshot_version` changes with the annotations. `main_error` is the most frequent class of errors.
+    `screenshot_version` changes with the annotations. `main_error` is the most frequent class of errors. `external` is
+    whether somebody without an account sent it.
     """
 
     id: str
@@ -73,6 +74,7 @@ class CaptureSummary(msgspec.Struct, frozen=True):
     screenshot_id: str | None
     screenshot_version: int
     main_error: FrequentError | None
+    external: bool
 
 
 class WorkState(StrEnum):

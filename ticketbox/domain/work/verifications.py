@@ -36,8 +36,13 @@ class Proof(Protocol):
     """What the gate reads of a verification."""
 
     @property
-    def capture(self) -> int | None:
-        """The internal key of the capture that was replayed."""
+    def capture(self) -> str | None:
+        """The id of the capture that was replayed, if it is one of the ticket."""
+        ...
+
+    @property
+    def is_unconfirmed(self) -> bool:
+        """Whether somebody without an account sent the capture, and no member has confirmed it."""
         ...
 
     @property
@@ -61,19 +66,39 @@ def is_same_commit(first: str, second: str) -> bool:
     return first.startswith(second) or second.startswith(first)
 
 
-def is_fix_proven(newest_first: Sequence[Proof], reopened_at: int) -> bool:
-    """Whether verifications prove that a ticket's bug is fixed.
+def find_missing_proof(newest_first: Sequence[Proof], reopened_at: int) -> str | None:
+    """Say what verifications lack to prove that a ticket's bug is fixed; None if they prove it.
 
     The newest one must be `gone`, posted after the ticket was last reopened, and an earlier one of the same capture
     `reproduced` on another commit. A commit on which the bug was ever reproduced proves nothing.
     """
     if not newest_first:
-        return False
+        return (
+            "no verification counts yet; run `ticketbox verify` on a commit with the bug, which must say reproduced, "
+            "then on the commit with the fix, which must say gone"
+        )
     after, *before = newest_first
+    commit = after.commit[:7]
+    if after.verdict is not Verdict.GONE:
+        return (
+            f"the newest verification says {after.verdict.value} on {commit}; run `ticketbox verify` on the commit "
+            "with the fix, which must say gone"
+        )
+    if after.created_at < reopened_at:
+        return "the ticket was reopened since it was verified; run `ticketbox verify` on the commit with the new fix"
+    if after.capture is None:
+        return "the newest verification names no capture of this ticket; send `capture_id`, as `ticketbox verify` does"
+    if after.is_unconfirmed:
+        return (
+            f"somebody without an account sent the capture {after.capture}, so a person must confirm it on the "
+            "ticket's page first"
+        )
     reproduced = [each for each in before if each.verdict is Verdict.REPRODUCED]
-    return (
-        after.verdict is Verdict.GONE
-        and after.created_at >= reopened_at
-        and not any(is_same_commit(each.commit, after.commit) for each in reproduced)
-        and any(each.capture == after.capture for each in reproduced)
-    )
+    if any(is_same_commit(each.commit, after.commit) for each in reproduced):
+        return f"the bug was also reproduced on {commit}; run `ticketbox verify` on another commit, with the fix"
+    if not any(each.capture == after.capture for each in reproduced):
+        return (
+            f"no verification before it says reproduced for its capture {after.capture}; run `ticketbox verify` on a "
+            "commit with the bug, then again on the one with the fix"
+        )
+    return None

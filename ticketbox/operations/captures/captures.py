@@ -83,8 +83,13 @@ def create_capture(tx: Write, actor: Actor, args: CreateCapture, prepared: Prepa
     return Receipt(public_id, prepared.capture.public_id, f"{prepared.public_url}/tickets/{public_id}")
 
 
-def store_capture(tx: Write, actor: Actor, row: VisibleRow, prepared: PreparedCapture) -> None:
-    """Store a capture and its files with a ticket. Raises Conflict and CompanyStorageFull."""
+def store_capture(
+    tx: Write, actor: Actor, row: VisibleRow, prepared: PreparedCapture, *, external: bool = False
+) -> None:
+    """Store a capture and its files with a ticket; somebody without an account sent an `external` one.
+
+    Raises Conflict and CompanyStorageFull.
+    """
     require_room_for_attachments(tx, row.key, len(prepared.attachments))
     byline = bylines.ensure_byline(tx, actor)
     key = captures.insert_capture(tx, actor.user, row.key, prepared.capture, byline)
@@ -104,6 +109,7 @@ def store_capture(tx: Write, actor: Actor, row: VisibleRow, prepared: PreparedCa
         screenshot_id=screenshot_id,
         screenshot_version=1,
         main_error=prepared.main_error,
+        external=external,
     )
     captures.set_newest_capture(tx, row.key, key, summary)
     if prepared.counts.errors or prepared.counts.console:

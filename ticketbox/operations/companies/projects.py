@@ -20,6 +20,7 @@ from ticketbox.domain.core.access.scopes import Access, Role, Scope
 from ticketbox.domain.core.fairness.limits import Budget
 from ticketbox.domain.core.patterns import match_whole
 from ticketbox.domain.core.problems import Conflict, InvalidField, InvalidRequest
+from ticketbox.operations.companies.verifiers import Verifiers, check_verifiers
 from ticketbox.operations.core.inputs import Label, Name
 from ticketbox.operations.core.lookups import CompanyId, Key, ProjectId, find_membership, find_writable
 from ticketbox.operations.core.names import explain_empty_list, resolve_company_id
@@ -244,6 +245,7 @@ class UpdateProject(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     verification: (
         Annotated[bool, Meta(description="Whether an agent's ticket is done only with verifications.")] | UnsetType
     ) = UNSET
+    verifiers: Verifiers | UnsetType = UNSET
 
 
 @operation(
@@ -256,19 +258,21 @@ def update_project(tx: Write, actor: Actor, args: UpdateProject) -> Project:
 
     Its tickets get the new key, and their old keys keep working.
     """
-    gates = ("plan_approval", "done_approval", "verification")
+    gates = ("plan_approval", "done_approval", "verification", "verifiers")
     names = ("name", "key", "url_patterns", "capture_policy", "agent_label", *gates)
     fields = [name for name in names if getattr(args, name) is not UNSET]
     if not fields:
         raise InvalidRequest(f"nothing to change: send one of {', '.join(names)}")
     row = find_writable(tx, actor, "project", args.project_id, Role.ADMIN)
+    before = projects.load_project(tx, actor.viewer, row.key)
     policy: CapturePolicy | UnsetType = UNSET
     if not isinstance(args.capture_policy, UnsetType):
-        before = projects.load_project(tx, actor.viewer, row.key).capture_policy
-        policy = args.capture_policy.build_policy(before)
+        policy = args.capture_policy.build_policy(before.capture_policy)
     if args.key is not UNSET:
         _check_key(tx, row.company, row.key, args.key)
         stored_keys.set_key(tx, row.company, row.key, args.key)
+    if not isinstance(args.verifiers, UnsetType):
+        check_verifiers(tx, row.key, before.verifiers, args.verifiers)
     projects.update_project(
         tx,
         row.key,
@@ -278,6 +282,7 @@ def update_project(tx: Write, actor: Actor, args: UpdateProject) -> Project:
         plan_approval=args.plan_approval,
         done_approval=args.done_approval,
         verification=args.verification,
+        verifiers=UNSET if args.verifiers is UNSET else list(dict.fromkeys(args.verifiers)),
         policy=policy,
     )
     record_company_event(tx, actor, "project.changed", row.company, row.key, fields=fields)

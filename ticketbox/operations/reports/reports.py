@@ -189,7 +189,7 @@ def create_report(tx: Write, actor: Actor, args: CreateReport, prepared: _Prepar
     )
     row = insert_ticket(tx, actor, project, new, notifies=False)[0]
     if prepared.capture is not None:
-        store_capture(tx, actor, row, prepared.capture)
+        store_capture(tx, actor, row, prepared.capture, external=True)
         record_ticket_event(
             tx, actor, row, "capture.attached", capture_id=prepared.capture.capture.public_id,
             attachments=len(prepared.capture.attachments),

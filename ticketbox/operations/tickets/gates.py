@@ -3,7 +3,7 @@
 from ticketbox.domain.core.access.policy import Actor
 from ticketbox.domain.core.problems import ApprovalRequired, VerificationRequired
 from ticketbox.domain.work.records import QuestionKind
-from ticketbox.domain.work.verifications import is_fix_proven
+from ticketbox.domain.work.verifications import find_missing_proof
 from ticketbox.store.companies import projects
 from ticketbox.store.file.database import Read
 from ticketbox.store.tickets.tickets import TicketState
@@ -28,13 +28,11 @@ def check_gates(tx: Read, actor: Actor, ticket: TicketState, *, resolves: bool, 
         )
     if not resolves:
         return
-    if any(each.verification for each in gates) and not is_fix_proven(
-        verifications.list_proofs(tx, ticket.key), verifications.find_reopened_at(tx, ticket.key)
-    ):
-        raise VerificationRequired(
-            "this project requires proof of the fix: run `ticketbox verify` on a commit with the bug, which says "
-            "reproduced, then on the commit with the fix, which must say gone; the newest verification counts"
-        )
+    for verifiers in [each.verifiers for each in gates if each.verification]:
+        proofs = verifications.list_proofs(tx, ticket.key, verifiers)
+        if missing := find_missing_proof(proofs, verifications.find_reopened_at(tx, ticket.key)):
+            whose = "" if verifiers == "[]" else " (only verifications by its verifiers count)"
+            raise VerificationRequired(f"this project requires proof of the fix{whose}: {missing}")
     if any(each.done_approval for each in gates):
         raise ApprovalRequired(
             "in this project a person decides when a ticket is done: start work, then call finish_work with your lease "

@@ -28,7 +28,7 @@ from ticketbox.domain.core.access.policy import Actor, Via
 from ticketbox.domain.core.access.scopes import Scope
 from ticketbox.domain.core.fairness.limits import Budget
 from ticketbox.domain.core.problems import NotFound
-from ticketbox.domain.core.records import Person
+from ticketbox.domain.core.records import By, Person
 from ticketbox.domain.events.records import Event
 from ticketbox.domain.git.records import GitLink
 from ticketbox.domain.reports.records import Reporter
@@ -90,9 +90,13 @@ class GetTicket(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 
 
 class CaptureDetail(CaptureSummary, frozen=True):
-    """A capture with its metadata, and an overview of its failures and excerpts of its streams if included."""
+    """A capture with its metadata, and an overview of its failures and excerpts of its streams if included.
+
+    `confirmed` says who confirmed an external capture.
+    """
 
     ticket_id: str
+    confirmed: By | None
     page: Page
     environment: Environment
     health: Health
@@ -192,6 +196,7 @@ def _load_capture(tx: Read, actor: Actor, ticket: int, args: GetTicket) -> Captu
     return CaptureDetail(
         **msgspec.structs.asdict(stored.summary),
         ticket_id=capture.ticket_id,
+        confirmed=capture.confirmed,
         page=capture.page,
         environment=capture.environment,
         health=capture.health,

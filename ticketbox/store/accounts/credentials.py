@@ -220,6 +220,17 @@ def find_credential(tx: Read, public_id: str) -> tuple[int, int, Kind] | None:
     return key, user, Kind(kind)
 
 
+SELECT_TOKEN_OWNER = """
+SELECT u.public_id FROM credential c JOIN user u ON u.id = c.user_id
+WHERE c.public_id = ? AND c.kind IN ('api', 'oauth') AND c.revoked_at IS NULL
+"""
+
+
+def find_token_owner(tx: Read, public_id: str) -> str | None:
+    """Find the id of the user to whom a token belongs that isn't revoked."""
+    return tx.fetch_value(SELECT_TOKEN_OWNER, (public_id,))
+
+
 def load_credential_id(tx: Read, key: int) -> str:
     """Load the public id of a credential that exists."""
     return tx.fetch_value("SELECT public_id FROM credential WHERE id = ?", (key,))

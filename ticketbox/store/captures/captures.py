@@ -66,6 +66,11 @@ def set_newest_capture(tx: Write, ticket: int, key: int, summary: CaptureSummary
     tx.execute("UPDATE ticket SET capture_id = ? WHERE id = ?", (key, ticket))
 
 
+def confirm_capture(tx: Write, key: int, byline: int) -> None:
+    """Record who confirmed a capture of somebody without an account."""
+    tx.execute("UPDATE capture SET confirmed_at = ?, confirmed_by = ? WHERE id = ?", (tx.now, byline, key))
+
+
 INCREMENT_SCREENSHOT_VERSION = """
 UPDATE capture SET summary = json_set(summary, '$.screenshot_version', summary ->> '$.screenshot_version' + 1)
 WHERE id = (SELECT capture_id FROM asset WHERE id = ?) AND summary IS NOT NULL
@@ -89,7 +94,7 @@ class StoredCapture(msgspec.Struct, frozen=True):
 
 SELECT_CAPTURE = """
 SELECT c.id, c.public_id, t.public_id, c.captured_at, c.page, c.environment, c.health, c.redaction, c.summary,
-  c.excerpt, c.console, c.network, c.errors, c.actions
+  c.excerpt, c.console, c.network, c.errors, c.actions, c.confirmed_at, c.confirmed_by
 FROM capture c JOIN ticket t ON t.id = c.ticket_id WHERE c.id = ?
 """
 
@@ -111,6 +116,8 @@ class _CaptureRow(NamedTuple):
     network: int
     errors: int
     actions: int | None
+    confirmed_at: int | None
+    confirmed_by: int | None
 
 
 def load_capture(tx: Read, key: int) -> StoredCapture:
@@ -129,6 +136,8 @@ def load_capture(tx: Read, key: int) -> StoredCapture:
         redaction=msgspec.json.decode(row.redaction, type=Redaction),
         counts=summary.counts,
         assets=assets.list_assets_of_capture(tx, row.key),
+        external=summary.external,
+        confirmed=Bylines(tx, [row.confirmed_by]).build_optional(row.confirmed_by, row.confirmed_at),
     )
     streams = {Stream.CONSOLE: row.console, Stream.NETWORK: row.network, Stream.ERRORS: row.errors}
     if row.actions is not None:
@@ -155,7 +164,7 @@ def load_entries(tx: Read, stored: StoredCapture, stream: Stream, kind: type[E])
 
 
 SELECT_CAPTURES_OF_TICKET = """
-SELECT id, summary, page, environment, created_at, created_by FROM capture
+SELECT id, summary, page, environment, created_at, created_by, confirmed_at, confirmed_by FROM capture
 WHERE ticket_id = ? AND id < ? ORDER BY id DESC LIMIT ?
 """
 
@@ -163,7 +172,7 @@ WHERE ticket_id = ? AND id < ? ORDER BY id DESC LIMIT ?
 def list_captures(tx: Read, ticket: int, before: int, limit: int) -> list[tuple[int, ListedCapture]]:
     """List a ticket's captures before a key, newest first, each with its key and the main facts of its environment."""
     rows = tx.fetch_all(SELECT_CAPTURES_OF_TICKET, (ticket, before, limit))
-    bylines = Bylines(tx, [created_by for *_, created_by in rows])
+    bylines = Bylines(tx, [key for *_, created_by, _, confirmed_by in rows for key in (created_by, confirmed_by)])
     return [
         (
             key,
@@ -172,9 +181,10 @@ def list_captures(tx: Read, ticket: int, before: int, limit: int) -> list[tuple[
                 page=msgspec.json.decode(page, type=Page),
                 environment=msgspec.json.decode(environment, type=Environment).without_details(),
                 created=bylines.build(created_by, created_at),
+                confirmed=bylines.build_optional(confirmed_by, confirmed_at),
             ),
         )
-        for key, summary, page, environment, created_at, created_by in rows
+        for key, summary, page, environment, created_at, created_by, confirmed_at, confirmed_by in rows
     ]
 
 

@@ -16,6 +16,7 @@ WATCHERS = 23
 THUMBNAILS = 18
 ACTIONS = 21
 LABELS = 28
+EXTERNAL_CAPTURES = 51
 _COLORS = msgspec.json.encode(list(LabelColor)).decode()
 
 
@@ -24,7 +25,7 @@ def complete_record(schema: int, table: str, row: dict[str, Any]) -> None:
     if schema < COLUMN_KINDS and table == "board_column":
         kind = derive_column_kind(str(row["name"]))
         row["kind"] = ColumnKind.TODO if row["position"] == 0 and kind is not ColumnKind.DONE else kind
-    if schema < ACTIONS and table == "capture" and row.get("summary"):
+    if schema < EXTERNAL_CAPTURES and table == "capture" and row.get("summary"):
         row["summary"] = _complete_summary(schema, row["summary"])
 
 
@@ -32,7 +33,8 @@ def _complete_summary(schema: int, text: str) -> str:
     summary: dict[str, Any] = msgspec.json.decode(text, type=dict[str, Any])
     if schema < THUMBNAILS:
         summary |= {"screenshot_version": 1, "main_error": None}
-    summary["counts"]["actions"] = 0
+    summary["counts"].setdefault("actions", 0)
+    summary["external"] = False
     return msgspec.json.encode(summary).decode()
 
 
@@ -79,6 +81,11 @@ FROM (
 """
 
 
+MARK_EXTERNAL_CAPTURES = """
+UPDATE capture SET summary = json_set(summary, '$.external', json('true'))
+WHERE ticket_id > :first AND created_by IN (SELECT id FROM byline WHERE token_id GLOB 'rpk_*')
+"""
+
 NUMBER_TICKETS = """
 UPDATE ticket SET number = n.number
 FROM (SELECT id, row_number() OVER (PARTITION BY project_id ORDER BY id) AS number FROM ticket WHERE id > :first) n
@@ -110,3 +117,5 @@ def complete_tickets(schema: int, connection: sqlite3.Connection, first: int) ->
         connection.execute(ADD_WATCHERS, {"first": first})
     if schema < LABELS:
         connection.execute(ADD_LABELS, {"first": first})
+    if schema < EXTERNAL_CAPTURES:
+        connection.execute(MARK_EXTERNAL_CAPTURES, {"first": first})

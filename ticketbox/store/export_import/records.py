@@ -91,6 +91,7 @@ _JSON_COLUMNS: dict[tuple[str, str], Any] = {
     ("project", "extra_redactions"): list[str],
     ("project", "declared_names"): list[str],
     ("project", "mask_selectors"): list[str],
+    ("project", "verifiers"): list[str],
     ("saved_view", "definition"): ViewDefinition,
     ("ticket", "labels"): list[str],
     ("capture", "page"): Page,

@@ -112,7 +112,8 @@ def insert_verification(tx: Write, new: NewVerification) -> int:
 class StoredProof(NamedTuple):
     """What the gate reads of a verification."""
 
-    capture: int | None
+    capture: str | None
+    is_unconfirmed: bool
     commit: str
     verdict: Verdict
     created_at: int
@@ -120,14 +121,25 @@ class StoredProof(NamedTuple):
 
 MAX_PROOFS = 200
 SELECT_PROOFS = """
-SELECT capture_id, commit_hash, verdict, created_at FROM verification WHERE ticket_id = ? ORDER BY id DESC LIMIT ?
+SELECT c.public_id, c.summary ->> '$.external' AND c.confirmed_at IS NULL, v.commit_hash, v.verdict, v.created_at
+FROM verification v LEFT JOIN capture c ON c.id = v.capture_id AND c.ticket_id = v.ticket_id
+JOIN byline b ON b.id = v.created_by JOIN user u ON u.id = b.user_id
+WHERE v.ticket_id = :ticket AND (:verifiers = '[]' OR EXISTS (
+  SELECT 1 FROM json_each(:verifiers) j WHERE j.value IN (u.public_id, b.token_id)))
+ORDER BY v.id DESC LIMIT :limit
 """
 
 
-def list_proofs(tx: Read, ticket: int) -> list[StoredProof]:
-    """List what a ticket's newest 200 verifications prove, newest first."""
-    rows = tx.fetch_all(SELECT_PROOFS, (ticket, MAX_PROOFS))
-    return [StoredProof(capture, commit, Verdict(verdict), at) for capture, commit, verdict, at in rows]
+def list_proofs(tx: Read, ticket: int, verifiers: str) -> list[StoredProof]:
+    """List what the newest 200 verifications of a ticket prove that count, newest first.
+
+    `verifiers` is the JSON list of the users and tokens whose verifications count; everybody's, if it is empty.
+    """
+    rows = tx.fetch_all(SELECT_PROOFS, {"ticket": ticket, "verifiers": verifiers, "limit": MAX_PROOFS})
+    return [
+        StoredProof(capture, bool(is_unconfirmed), commit, Verdict(verdict), at)
+        for capture, is_unconfirmed, commit, verdict, at in rows
+    ]
 
 
 SELECT_REOPENED = """

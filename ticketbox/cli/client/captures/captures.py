@@ -23,6 +23,10 @@ def print_capture(found: Json, ticket: str) -> None:
     """Print a capture with its errors, failed requests, steps, and the console entries of its excerpt."""
     page, counts = found["page"], found["counts"]
     print_line(f"{style('Capture', bold=True)} {escape_line(found['id'])}, {format_age(found['captured_at'])}")
+    if found.get("external"):
+        by = found.get("confirmed")
+        state = f"confirmed by {by['user']['name']}" if by else "not confirmed"
+        print_line(f"  external: somebody without an account sent it; {escape_line(state)}")
     print_line(f"  {escape_line(page['url'])}")
     environment = found["environment"]
     names = [environment.get("browser"), environment.get("os"), _format_size(environment.get("viewport"))]

@@ -40,10 +40,15 @@ class VerdictStatus(IntEnum):
 
 
 class Outcome(msgspec.Struct, frozen=True):
-    """What a run found out; `posted` is the verification, or null if it wasn't posted."""
+    """What a run found out; `posted` is the verification, or null if it wasn't posted.
+
+    `external` is whether somebody without an account sent the capture, `confirmed` whether a member confirmed it.
+    """
 
     ticket: str
     capture_id: str
+    external: bool
+    confirmed: bool
     commit: str | None
     branch: str | None
     base_url: str
@@ -99,6 +104,9 @@ def verify_ticket(request: Request) -> None:
 def _run_rounds(request: Request, folder: Path, commit: str | None) -> tuple[Outcome, Path | None]:
     """Run all rounds; return the outcome, and the picture of the last round."""
     expected = _read_expectations(folder)
+    if expected.external:
+        state = "a member confirmed it" if expected.confirmed else "no member has confirmed it, so it passes no gate"
+        click.echo(f"External capture: somebody without an account sent it, and {state}.", err=True)
     for each in expected.missing:
         click.echo(escape_line(each), err=True)
     verdicts: list[Verdict] = []
@@ -117,7 +125,8 @@ def _run_rounds(request: Request, folder: Path, commit: str | None) -> tuple[Out
     console = [line[:LINE_CHARACTERS] for line in list_console(seen[-1])[:MAX_CONSOLE]]
     verdict = judge_rounds(verdicts)
     outcome = Outcome(
-        request.key, expected.capture_id, commit, _find_branch(request), request.base_url, verdict, verdicts, console,
+        request.key, expected.capture_id, expected.external, expected.confirmed, commit, _find_branch(request),
+        request.base_url, verdict, verdicts, console,
         posted=None,
     )  # fmt: skip
     return outcome, folder / Path(seen[-1].screenshot).name if seen[-1].screenshot else None

@@ -71,7 +71,8 @@ class Expectations(msgspec.Struct, frozen=True):
     `unknown` are the steps that the test lacks because the record doesn't name their element, or because nothing was
     recorded before a failure that loading the page doesn't explain: without them, no run says that the bug is gone.
     `title` is that of the page. `wait_ms` is how long a failure may come after the last step; the test waits for 20 s
-    at most.
+    at most. `external` is whether somebody without an account sent the capture, `confirmed` whether a member confirmed
+    it.
     """
 
     capture_id: str
@@ -85,6 +86,8 @@ class Expectations(msgspec.Struct, frozen=True):
     missing: list[str]
     title: str = ""
     unknown: list[TimedStep] = []
+    external: bool = False
+    confirmed: bool = False
 
     @property
     def is_empty(self) -> bool:

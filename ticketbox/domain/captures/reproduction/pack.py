@@ -110,6 +110,8 @@ def _build_expectations(recording: Recording, lines: Sequence[Line], failures: S
         missing=[],
         title=redact_text(capture.page.title)[0],
         unknown=expectations.list_unknown(lines, capture.health, wait_ms, began),
+        external=capture.external,
+        confirmed=capture.confirmed is not None,
     )
     missing = expectations.list_missing(capture.health, recording.network, lines, expected)
     return msgspec.structs.replace(expected, missing=missing)
