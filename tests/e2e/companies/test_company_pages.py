@@ -181,6 +181,8 @@ def test_a_company_is_renamed_and_deleted_by_its_name(chromium: Chromium, world:
 
 @pytest.mark.long
 def test_url_patterns_capture_policy_agent_label_and_gates_are_saved(chromium: Chromium, world: World) -> None:
+    ci = ok(world.owner.web.post("/tokens", json={"label": "CI", "scopes": ["tickets:write"]}))["id"]
+
     async def visit(page: Page) -> None:
         watch = await open_as(page, world.owner, f"/companies/{world.company}/projects")
         await page.get_by_role("link", name="Settings of First project").click()
@@ -194,6 +196,7 @@ def test_url_patterns_capture_policy_agent_label_and_gates_are_saved(chromium: C
         await page.get_by_role("switch", name="Use source maps of pages").click()
         for gate in ("Approve agents’ plans", "Accept agents’ finished tickets", "Require verified fixes"):
             await page.get_by_role("switch", name=gate).click()
+        await page.get_by_role("group", name="Verifiers").get_by_role("checkbox", name="Your token CI").check()
         await page.get_by_label("Replay").select_option(label="60 seconds")
         await page.get_by_label("Agent label").fill("robot")
         await page.get_by_label("Redaction rules").fill("customer_number\ntext:hunter2")
@@ -211,6 +214,7 @@ def test_url_patterns_capture_policy_agent_label_and_gates_are_saved(chromium: C
     assert project["url_patterns"] == ["https://shop.example/*"]
     assert project["agent_label"] == "robot"
     assert [project[each] for each in ("plan_approval", "done_approval", "verification")] == [True] * 3
+    assert project["verifiers"] == [ci]
     rules = ["customer_number", "text:hunter2"]
     assert project["capture_policy"] == {
         "bodies": "on", "extra_redactions": rules, "actions": "on", "replay": 60,

@@ -8,6 +8,7 @@ from tests.e2e.support.app import PHONE, assert_fits
 from tests.e2e.support.browser import Chromium
 from tests.e2e.support.webapp import expect_message, faults, open_as
 from tests.http.reports.test_reports import Reporter
+from tests.support.operation_cases import create_external_capture
 from tests.support.pictures import png
 from tests.support.server import World, ok
 
@@ -58,6 +59,23 @@ def test_report_key_is_created_edited_turned_off_rotated_and_deleted(chromium: C
         watch.assert_clean(world.box)
 
     chromium.visit(visit)
+
+
+@pytest.mark.long
+def test_member_confirms_the_capture_of_a_stranger(chromium: Chromium, world: World) -> None:
+    capture = create_external_capture(world)
+
+    async def visit(page: Page) -> None:
+        watch = await open_as(page, world.owner, f"/tickets/{capture['ticket_id']}")
+        await page.get_by_role("button", name="Confirm capture").click()
+        await expect(page.get_by_text("Confirmed by Ann")).to_be_visible()
+        await page.reload()
+        await expect(page.get_by_text("Confirmed by Ann")).to_be_visible()
+        await expect(page.get_by_role("button", name="Confirm capture")).to_have_count(0)
+        watch.assert_clean(world.box)
+
+    chromium.visit(visit)
+    assert ok(world.api.get(f"/tickets/{capture['ticket_id']}"))["capture"]["confirmed"]["user"]["name"] == "Ann"
 
 
 def list_keys(world: World) -> httpx.Response:

@@ -77,6 +77,8 @@ export function describeEvent(event: Event, names: Names): string | null {
       return 'deleted a comment';
     case 'capture.attached':
       return 'attached a capture';
+    case 'capture.confirmed':
+      return 'confirmed a capture of somebody without an account';
     case 'capture.deleted':
       return 'deleted a capture';
     case 'attachment.added':
