@@ -20,7 +20,7 @@ import pytest
 from click.testing import Result
 
 from tests.support.cli import run
-from tests.support.operation_cases import make_capture
+from tests.support.operation_cases import create_external_capture, make_capture
 from tests.support.server import World, ok
 from ticketbox.cli.client import terminal
 from ticketbox.cli.client.captures.reproductions import unpack_files
@@ -594,3 +594,17 @@ def test_export_writes_all_pages_under_one_head(world: World) -> None:
     rows = list(csv.DictReader(io.StringIO(read(world, *given), newline="")))
     assert [row["title"] for row in rows] == [f"Ticket {number}" for number in range(101)]
     expect_failure(call(world, "ticket", "export", "--column", "Nowhere"), 1, "Nowhere")
+
+
+@pytest.mark.long
+def test_external_capture_is_marked_before_its_test_runs(world: World) -> None:
+    capture = create_external_capture(world)
+    assert "external: somebody without an account sent it; not confirmed" in read(
+        world, "capture", "show", capture["ticket_id"]
+    )
+    given = ("verify", capture["ticket_id"], "--base-url", world.box.url, "--no-post", "--browser", "/no/browser")
+    marked = "External capture: somebody without an account sent it, and"
+    assert f"{marked} no member has confirmed it, so it passes no gate." in call(world, *given).stderr
+    ok(world.owner.web.post(f"/captures/{capture['id']}/confirm"))
+    assert f"{marked} a member confirmed it." in call(world, *given).stderr
+    assert "confirmed by Ann" in read(world, "capture", "show", capture["ticket_id"])

@@ -102,6 +102,7 @@ ELSEWHERE = {
     "list_replay_frames": "tests/http/captures/test_replay_frames.py",
     "get_replay_frame": "tests/http/captures/test_replay_frames.py",
     "delete_capture": "tests/http/tickets/test_deletion.py",
+    "confirm_capture": "tests/http/work/test_verifications.py",
     "delete_ticket": "tests/http/tickets/test_deletion.py",
     "replay_delivery": "needs a receiver: tests/http/events/test_webhooks.py",
 }
