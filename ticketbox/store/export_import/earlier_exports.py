@@ -16,7 +16,7 @@ WATCHERS = 23
 THUMBNAILS = 18
 ACTIONS = 21
 LABELS = 28
-EXTERNAL_CAPTURES = 51
+EXTERNAL_CAPTURES = 52
 _COLORS = msgspec.json.encode(list(LabelColor)).decode()
 
 
