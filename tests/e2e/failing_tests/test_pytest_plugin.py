@@ -1,17 +1,23 @@
 """The plugin for pytest, in runs of pytest with a real server, and with pages of a real browser."""
 
+import contextlib
 import os
+import shutil
+import socket
 import subprocess
 import sys
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.support.pypi import install_once
 from tests.support.server import World, ok
 
+RERUNS = "pytest-rerunfailures==16.7"
 CONFTEST = """
 import os, pytest
 from playwright.sync_api import sync_playwright
@@ -56,6 +62,38 @@ def test_adds_up():
 def test_passes():
     pass
 """
+BOTH_TEST = """
+import unittest
+import pytest
+
+COUNT = []
+
+@pytest.fixture
+def broken_cleanup():
+    yield
+    raise RuntimeError("cleanup failed")
+
+def test_fails_and_cleans_up(broken_cleanup):
+    assert False, "the test\x1b itself"
+
+def test_only_cleans_up(broken_cleanup):
+    pass
+
+class TestParts(unittest.TestCase):
+    def test_parts(self):
+        for number in (1, 2):
+            with self.subTest(number=number):
+                self.assertEqual(number, 3)
+
+def test_flaky():
+    COUNT.append(1)
+    print("once more")
+    helper(len(COUNT))
+
+def helper(count):
+    if count == 1:
+        raise ValueError("first time")
+"""
 UNUSED = """
 import sys
 
@@ -86,6 +124,13 @@ def run(world: World, tmp_path: Path) -> Run:
         )  # fmt: skip
 
     return run_tests
+
+
+@contextlib.contextmanager
+def hang() -> Iterator[str]:
+    """A server that accepts connections, and never answers."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
 
 
 def list_tickets(world: World) -> list[dict[str, Any]]:
@@ -162,7 +207,10 @@ def test_plugin_never_fails_a_run_and_says_in_one_line_why_nothing_was_reported(
         assert done.returncode == 1, done.stdout
         (line,) = [each for each in done.stdout.splitlines() if each.startswith("ticketbox: ")]
         assert words in line
-    assert run("--ticketbox", TICKETBOX_URL="http://127.0.0.1:9").returncode == 0
+    with hang() as url:
+        before = time.monotonic()
+        assert run("--ticketbox", TICKETBOX_URL=url).returncode == 0
+        assert time.monotonic() - before < 25  # the wait for other calls is 60 s
     assert list_tickets(world) == []
 
 
@@ -175,3 +223,26 @@ def test_plugin_that_is_not_turned_on_loads_and_reports_nothing(world: World, ru
     assert "1 failed, 2 passed" in done.stdout
     assert "ticketbox: " not in done.stdout
     assert list_tickets(world) == []
+
+
+@pytest.mark.long
+def test_first_failure_of_a_test_is_filed_and_flaky_is_what_passed_when_it_was_repeated(
+    world: World, run: Run, tmp_path: Path
+) -> None:
+    (tmp_path / "test_both.py").write_text(BOTH_TEST)
+    (tmp_path / "test_torn.py").write_text("def")
+    (package,) = install_once(RERUNS).parent.parent.glob("lib/*/site-packages/pytest_rerunfailures.py")
+    shutil.copy(package, tmp_path)
+    options = ("--ticketbox", "-p", "pytest_rerunfailures", "--reruns", "1", "--continue-on-collection-errors")
+    done = run(*options, PYTHONPATH=str(tmp_path))
+    assert done.returncode == 1
+    assert "ticketbox: test_torn.py: an error outside of tests isn't reported as a ticket" in done.stdout
+    tickets = {each["title"].partition(": ")[0].rpartition("::")[2]: each for each in list_tickets(world)}
+    assert tickets["test_fails_and_cleans_up"]["title"].endswith("AssertionError: the test itself")
+    assert tickets["test_only_cleans_up"]["title"].endswith("RuntimeError: cleanup failed")
+    assert "AssertionError: 1 != 3" in tickets["test_parts"]["title"]
+    flaky = [name for name, each in tickets.items() if each["description"].startswith("A test is flaky")]
+    assert (len(tickets), flaky) == (4, ["test_flaky"]), done.stdout
+    assert "- Place: `test_both.py:31`\n" in tickets["test_flaky"]["description"]  # of the failure, not of the test
+    console = tickets["test_flaky"]["capture"]["console"]["items"]
+    assert [each["args"] for each in console] == [["once more\n"]]

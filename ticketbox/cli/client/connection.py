@@ -45,8 +45,9 @@ UploadedFile = tuple[str, bytes, str]  # name, content, media type
 class Server:
     """A server's REST API, called with one token; closes its connections at the end of a `with` block."""
 
-    def __init__(self, url: str, token: str) -> None:
+    def __init__(self, url: str, token: str, read_seconds: float = TIMEOUT_SECONDS) -> None:
         self.url = url
+        self._read_seconds = read_seconds  # how long a call without a body may take
         self._http = httpx2.Client(
             headers={"Authorization": f"Bearer {token}", "User-Agent": "ticketbox-cli"}, timeout=TIMEOUT_SECONDS
         )
@@ -59,13 +60,15 @@ class Server:
 
     def call(self, name: str, arguments: dict[str, Any]) -> httpx2.Response:
         """Call an operation and return its response. Exits with a message if it is refused or doesn't arrive."""
-        response = self._send_patiently(self._build_request(load_registry()[name], arguments))
+        response = self.send(name, arguments)
         if not response.is_success:
             exit_with_problem(self.url, response)
         return response
 
-    def upload(self, name: str, arguments: dict[str, Any], files: dict[str, UploadedFile]) -> httpx2.Response:
-        """Call an operation with files, and return its response, also if it is refused."""
+    def send(
+        self, name: str, arguments: dict[str, Any], files: dict[str, UploadedFile] | None = None
+    ) -> httpx2.Response:
+        """Call an operation, with files if it accepts them, and return its response, also if it is refused."""
         return self._send_patiently(self._build_request(load_registry()[name], arguments, files))
 
     def _send_patiently(self, request: httpx2.Request) -> httpx2.Response:
@@ -102,8 +105,10 @@ class Server:
             value = given.pop(name)
             headers[header.name] = f'"{value}"' if name == "expected_version" else str(value)
         address = f"{self.url}{PREFIX}{path}"
-        timeout = TIMEOUT_SECONDS + float(given.get("wait_seconds", 0))
+        waits = float(given.get("wait_seconds", 0))
+        timeout = TIMEOUT_SECONDS + waits
         if operation.body is Body.NONE:
+            timeout = self._read_seconds + waits
             query = {name: _format_query_value(value) for name, value in given.items()}
             return self._http.build_request(route.method, address, params=query, headers=headers, timeout=timeout)
         if files is not None:

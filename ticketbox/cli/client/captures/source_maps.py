@@ -56,7 +56,7 @@ def upload(folder: Path, project: str, release: str, url: str | None) -> None:
                 continue
             given = {"project_id": project, "release": release, "name": name}
             files = {"file": (path.name, path.read_bytes(), "application/json")}
-            response = server.upload("upload_source_map", given, files)
+            response = server.send("upload_source_map", given, files)
             if response.status_code in {400, 413}:
                 _print_note(name, response.json().get("detail", ""))
             elif not response.is_success:

@@ -39,11 +39,10 @@ class Failure(msgspec.Struct):
         """The first line of the message."""
         return " ".join(self.message.strip().partition("\n")[0].split())
 
-    @property
-    def fingerprint(self) -> str:
-        """The same for failures of one test in the same way."""
+    def compute_fingerprint(self, project: str) -> str:
+        """Return what is the same for failures of one test of a project in the same way."""
         plain = _CHANGING.sub("#", _ADDRESS.sub("@", self.first_line))
-        return hashlib.sha256(f"{self.name}\0{plain}".encode()).hexdigest()[:40]
+        return hashlib.sha256(f"{project}\0{self.name}\0{plain}".encode()).hexdigest()[:40]
 
     @property
     def title(self) -> str:

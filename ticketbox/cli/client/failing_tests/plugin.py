@@ -17,6 +17,7 @@ from ticketbox.cli.client.failing_tests.tickets import file_failure, note_passes
 from ticketbox.domain.captures.capture import Level
 
 MAX_FAILURES = 20
+READ_SECONDS = 5.0  # a server that hangs doesn't hold up a run that passes
 
 _SETTINGS = ("TICKETBOX_URL", "SERVICE_API_TOKEN", "TICKETBOX_PROJECT")
 _FILES = "ticketbox_files"
@@ -27,7 +28,9 @@ class TicketPlugin:
 
     def __init__(self, config: pytest.Config) -> None:
         self._is_worker = hasattr(config, "workerinput")  # of pytest-xdist: the controller files
-        self._failures: dict[str, Failure] = {}
+        self._failures: dict[str, Failure] = {}  # of each test, the first in its newest run that failed
+        self._started: set[str] = set()  # tests whose newest run has had no failure
+        self._failed: set[str] = set()
         self._passed: set[str] = set()
         self._lines: list[str] = []
 
@@ -55,10 +58,23 @@ class TicketPlugin:
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Note what a test did."""
+        name = report.nodeid
+        if report.when == "setup":
+            self._started.add(name)
         if report.failed or str(report.outcome) == "rerun":  # of pytest-rerunfailures
-            self._failures[report.nodeid] = _describe_report(report)
+            if name in self._started or name not in self._failures:
+                self._failures[name] = _describe_report(report)
+            self._started.discard(name)
         elif report.when == "call" and report.passed:
-            self._passed.add(report.nodeid)
+            self._passed.add(name)
+        if report.failed:
+            self._failed.add(name)
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        """Note a file that can't be loaded: it has no tests, so it has no tickets."""
+        line = f"{report.nodeid}: an error outside of tests isn't reported as a ticket"
+        if report.failed and line not in self._lines:  # each worker of pytest-xdist has it
+            self._lines.append(line)
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self) -> None:
@@ -79,10 +95,14 @@ class TicketPlugin:
 
     def _file(self) -> None:
         project = os.environ["TICKETBOX_PROJECT"]
-        with Server(find_server_url(os.environ["TICKETBOX_URL"]), os.environ["SERVICE_API_TOKEN"]) as server:
+        url, token = find_server_url(os.environ["TICKETBOX_URL"]), os.environ["SERVICE_API_TOKEN"]
+        with Server(url, token, READ_SECONDS) as server:
             for name, failure in list(self._failures.items())[:MAX_FAILURES]:
-                failure.is_flaky = name in self._passed
-                self._lines.append(file_failure(server, project, failure))
+                failure.is_flaky = name not in self._failed
+                try:
+                    self._lines.append(file_failure(server, project, failure))
+                except Exception as error:  # the others can be filed
+                    self._lines.append(f"{name}: not reported: {' '.join(str(error).split())}")
             if (left := len(self._failures) - MAX_FAILURES) > 0:
                 self._lines.append(f"{left} more failed tests weren't reported; the limit is {MAX_FAILURES}")
             self._lines += note_passes(server, project, self._passed - self._failures.keys())
@@ -98,18 +118,28 @@ _KEY = pytest.StashKey[list[str]]()
 
 def _describe_report(report: pytest.TestReport) -> Failure:
     crash = getattr(report.longrepr, "reprcrash", None)
-    path, line, _ = report.location
+    path, line = _find_place(report)
     message = crash.message if crash is not None else report.longreprtext.strip().rpartition("\n")[2]
     trace, screenshot = (*map(Path, getattr(report, _FILES, [])), None, None)[:2]
-    outputs = (
-        (Level.LOG, report.capstdout, "stdout"),
-        (Level.ERROR, report.capstderr, "stderr"),
-        (Level.INFO, report.caplog, "log"),
-    )
+    sections = dict(report.sections)  # of each title the last: earlier ones are of runs that were repeated
+    outputs = [
+        (level, sections[title], source)
+        for phase in ("setup", "call", "teardown")
+        for level, source in ((Level.LOG, "stdout"), (Level.ERROR, "stderr"), (Level.INFO, "log"))
+        if (title := f"Captured {source} {phase}") in sections
+    ]
     return Failure(
-        name=report.nodeid, message=message or "failed", report=report.longreprtext, path=path,
-        line=(line or 0) + 1, output=[each for each in outputs if each[1].strip()], trace=trace, screenshot=screenshot,
+        name=report.nodeid, message=message or "failed", report=report.longreprtext, path=path, line=line,
+        output=[each for each in outputs if each[1].strip()], trace=trace, screenshot=screenshot,
     )  # fmt: skip
+
+
+def _find_place(report: pytest.TestReport) -> tuple[str, int]:
+    """Return the last line of the test's file in the traceback; without one, where the test begins."""
+    path, line, _ = report.location
+    entries = getattr(getattr(report.longrepr, "reprtraceback", None), "reprentries", [])
+    places = [place for each in entries if (place := getattr(each, "reprfileloc", None)) is not None]
+    return path, next((each.lineno for each in reversed(places) if each.path == path), (line or 0) + 1)
 
 
 def _start_tracing(context: Any) -> bool:

@@ -31,7 +31,7 @@ def _send(
     if attach:
         parts["attachments"] = (file.name, file.read_bytes(), "application/octet-stream")
     with connect(url) as server:
-        response = server.upload("create_capture", {}, parts)
+        response = server.send("create_capture", {}, parts)
         if not response.is_success:
             exit_with_problem(server.url, response)
         if isinstance(recording, Report):

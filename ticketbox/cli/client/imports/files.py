@@ -1,5 +1,6 @@
 """Reading a file of another tool, whichever it is, and sending it as a capture."""
 
+import re
 import uuid
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from ticketbox.domain.captures.fields import LINE
 
 MAX_JSON = 50 * MIB
 MAX_TITLE = 300
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 _KINDS = "trace.zip of Playwright, HAR, JSON of Chrome's recorder, report of the browser extension"
 
 
@@ -71,7 +73,7 @@ def build_parts(recording: Recording | Report, envelope: dict[str, Any]) -> dict
     }
     if "ticket_id" not in capture:
         title: str = capture.get("title") or recording.find_title()
-        line = " ".join(title.split())[:MAX_TITLE]
+        line = " ".join(_CONTROL.sub(" ", title).split())[:MAX_TITLE]
         if line:
             capture["title"] = line
     return _build_files(capture, streams, recording.screenshot)

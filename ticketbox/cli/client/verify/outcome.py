@@ -206,7 +206,7 @@ def _attach(server: Server, outcome: Outcome, field: str, file: Path | None) -> 
         return None
     name = f"verify-{(outcome.commit or '')[:7]}-{outcome.verdict.value}{file.suffix}"
     media_type = mimetypes.types_map[file.suffix]
-    response = server.upload("add_attachment", {"ticket_id": outcome.ticket}, {"file": (name, data, media_type)})
+    response = server.send("add_attachment", {"ticket_id": outcome.ticket}, {"file": (name, data, media_type)})
     if response.is_success:
         return decode_body(response)["id"]
     click.echo(f"The {field} couldn't be attached to the ticket.", err=True)

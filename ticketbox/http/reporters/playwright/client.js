@@ -1,15 +1,27 @@
 /** Calls of the server's API. */
 
-const REQUEST_MS = 30_000;
+const READ_MS = 5_000; // a server that hangs doesn't hold up a run that passes
+const WRITE_MS = 30_000;
 const RETRIES = 3;
 const LONGEST_WAIT = 15; // seconds
 
+/** What one call sent isn't accepted. After any other refusal, the next call fails as well. */
+const OF_ONE_CALL = [400, 409, 413, 415, 422, 500];
+
+export class Unreachable extends Error {}
+
 export class Refusal extends Error {
-  constructor(status, code, message) {
-    super(message);
-    this.status = status;
+  constructor(status, { code, detail, errors = [] }) {
+    super(detail ?? `the server answered ${status}`);
     this.code = code;
+    const isOfProject = errors.some(({ field }) => field === 'project_id');
+    this.isOfOneCall = OF_ONE_CALL.includes(status) && !isOfProject;
   }
+}
+
+/** Whether nothing else can be reported either. */
+export function isFinal(error) {
+  return error instanceof Unreachable || (error instanceof Refusal && !error.isOfOneCall);
 }
 
 export class Client {
@@ -19,7 +31,7 @@ export class Client {
     this.deadline = deadline;
   }
 
-  /** Call an address and return the status and the JSON of the answer. Throws a Refusal, or why no answer came. */
+  /** Call an address and return the status and the JSON of the answer. Throws Refusal or Unreachable. */
   async call(method, address, content) {
     for (let attempt = 0; ; attempt += 1) {
       const response = await this.send(method, address, content);
@@ -29,19 +41,14 @@ export class Client {
         continue;
       }
       const answer = await response.json().catch(() => ({}));
-      if (!response.ok)
-        throw new Refusal(
-          response.status,
-          answer.code,
-          answer.detail ?? `the server answered ${response.status}`,
-        );
+      if (!response.ok) throw new Refusal(response.status, answer);
       return { status: response.status, answer };
     }
   }
 
   async send(method, address, content) {
     const left = this.deadline - Date.now();
-    if (left <= 0) throw new Error('it took too long');
+    if (left <= 0) throw new Unreachable('it took too long');
     const isForm = content instanceof FormData;
     try {
       return await fetch(this.base + address, {
@@ -52,10 +59,12 @@ export class Client {
             : { ...this.headers, 'content-type': 'application/json' },
         body: content === undefined || isForm ? content : JSON.stringify(content),
         redirect: 'error', // the token is for this server only
-        signal: AbortSignal.timeout(Math.min(left, REQUEST_MS)),
+        signal: AbortSignal.timeout(Math.min(left, method === 'GET' ? READ_MS : WRITE_MS)),
       });
     } catch (error) {
-      throw new Error(`can't reach ${this.base} (${error.cause?.code ?? error.name})`, { cause: error });
+      throw new Unreachable(`can't reach ${this.base} (${error.cause?.code ?? error.name})`, {
+        cause: error,
+      });
     }
   }
 }

@@ -10,6 +10,8 @@ const MAX_SHOWN = 4_000;
 const MAX_LINES = 4;
 const MAX_PICTURE = 10 * 1024 * 1024;
 const MAX_TRACE = 20 * 1024 * 1024;
+/** Tests can attach anything under these names. */
+const TYPES = { trace: /^application\/zip$/, screenshot: /^image\/(png|jpeg)$/ };
 
 /** The name of a test: its file and titles, without the browser. */
 export function describeTest(test, root) {
@@ -17,27 +19,38 @@ export function describeTest(test, root) {
   return [path.relative(root, test.location.file).split(path.sep).join('/'), ...titles].join(' › ');
 }
 
-/** Describe the last failure of a test; null if none of its runs failed. */
-export async function describeFailure(name, test, outcome, file) {
-  const result = test.results.findLast((each) => each.status !== 'passed' && each.errors.length > 0);
-  if (!result) return null;
-  const message = plain(result.errors[0].message ?? result.errors[0].value ?? 'failed');
-  const first = message.split('\n')[0].replace(/\s+/g, ' ').trim();
+/** Describe the last failure of a test, or the last that has a trace: some retries have one only. */
+export async function describeFailure(project, name, test, outcome, file) {
+  const failed = test.results.filter(
+    ({ status }) => ![test.expectedStatus, 'skipped', 'interrupted'].includes(status),
+  );
+  const result = failed.findLast((each) => findAttachment(each, 'trace')) ?? failed.at(-1);
+  const message = readMessage(result);
   const titles = test.titlePath().slice(3).join(' › ');
   const recording = await readRecording(result);
   return {
     name,
     fingerprint: createHash('sha256')
-      .update(`${name}\0${normalize(message)}`)
+      .update(`${project}\0${name}\0${normalize(message)}`)
       .digest('hex')
       .slice(0, 40),
-    title: clip(`${titles}: ${first}`, MAX_TITLE),
+    title: clip(joinLine(`${titles}: ${message.split('\n')[0]}`), MAX_TITLE),
     description: describe(name, test, outcome, file, message),
     message,
     ...recording,
-    trace: await findFile(result, 'trace', MAX_TRACE),
-    screenshot: (await findFile(result, 'screenshot', MAX_PICTURE)) ?? recording.screenshot,
+    trace: await readAttachment(result, 'trace', MAX_TRACE),
+    screenshot: (await readScreenshot([result, ...[...failed].reverse()])) ?? recording.screenshot,
   };
+}
+
+/** What a failed run says; a test that is expected to fail, and passes, has no error. */
+function readMessage({ status, errors: [error] }) {
+  const none = status === 'passed' ? 'Expected to fail, but passed.' : `The test has the status ${status}.`;
+  return plain(error?.message ?? error?.value ?? none);
+}
+
+function joinLine(text) {
+  return text.replace(/[\s\p{Cc}]+/gu, ' ').trim();
 }
 
 /** Remove what differs each time from the first lines of a message: numbers, ids, addresses. */
@@ -76,7 +89,7 @@ export function findCommit() {
 
 /** Read the trace of a run, or else what the runner knows: errors and output. */
 async function readRecording(result) {
-  const file = result.attachments.find((each) => each.name === 'trace' && each.path)?.path;
+  const file = findAttachment(result, 'trace')?.path;
   let reason = '';
   if (file) {
     try {
@@ -112,14 +125,26 @@ async function readRecording(result) {
   };
 }
 
+function findAttachment(result, name) {
+  return result.attachments.findLast((each) => each.name === name && TYPES[name].test(each.contentType));
+}
+
+async function readScreenshot(results) {
+  for (const each of results) {
+    const found = await readAttachment(each, 'screenshot', MAX_PICTURE);
+    if (found) return found;
+  }
+  return undefined;
+}
+
 /** Return an attachment of a run as a name and a content; undefined without one, or if it is too large. */
-async function findFile(result, name, limit) {
-  const found = result.attachments.findLast((each) => each.name === name);
-  if (!found) return undefined;
-  if (found.body) return found.body.length > limit ? undefined : { name: `${name}.png`, data: found.body };
+async function readAttachment(result, name, limit) {
+  const { path: file, body } = findAttachment(result, name) ?? {};
   try {
-    if ((await stat(found.path)).size > limit) return undefined;
-    return { name: path.basename(found.path), data: await readFile(found.path) };
+    const size = body?.length ?? (await stat(file)).size;
+    return size > limit
+      ? undefined
+      : { name: file ? path.basename(file) : name, data: body ?? (await readFile(file)) };
   } catch {
     return undefined;
   }

@@ -1,6 +1,7 @@
 /** Files failed and flaky tests as tickets. It never fails a run, and prints at most a few lines. */
 import path from 'node:path';
-import { Client } from './client.js';
+import { Client, isFinal } from './client.js';
+import { plain } from './entries.js';
 import { describeFailure, describeTest } from './failures.js';
 import { fileFailure, notePasses } from './tickets.js';
 
@@ -27,6 +28,12 @@ export default class TicketReporter {
   onBegin(config, suite) {
     this.root = config.rootDir;
     this.suite = suite;
+  }
+
+  /** An error outside of tests, such as in a file that can't be loaded, belongs to no ticket. */
+  onError(error) {
+    const [first] = (error.message ?? error.value ?? '').split('\n');
+    say(`an error outside of tests isn't reported as a ticket: ${plain(first)}`);
   }
 
   async onEnd() {
@@ -56,13 +63,15 @@ export default class TicketReporter {
       else if (outcome === 'unexpected' || outcome === 'flaky') failed.push([name, test, outcome]);
     }
     for (const [name, test, outcome] of failed.slice(0, this.options.maxFailures)) {
-      const failure = await describeFailure(
-        name,
-        test,
-        outcome,
-        path.relative(this.root, test.location.file),
-      );
-      if (failure) say(await fileFailure(client, this.options, failure));
+      try {
+        const file = path.relative(this.root, test.location.file);
+        say(
+          await fileFailure(client, this.options, await describeFailure(project, name, test, outcome, file)),
+        );
+      } catch (error) {
+        if (isFinal(error)) throw error;
+        say(`${name}: not reported: ${error.message}`);
+      }
       passed.delete(name); // it failed in another browser
     }
     const left = failed.length - this.options.maxFailures;

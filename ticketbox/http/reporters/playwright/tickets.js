@@ -1,4 +1,5 @@
 /** Tickets of failing tests: one for each fingerprint, counted, and noted when the test passes. */
+import { isFinal } from './client.js';
 import { clip, finishStreams } from './entries.js';
 import { findCommit } from './failures.js';
 
@@ -9,7 +10,7 @@ const MAX_OPEN = 100;
 export async function fileFailure(client, options, failure) {
   for (let number = 0; number < MAX_REPLACED; number += 1) {
     const id = `test-${failure.fingerprint}${number ? `-${number}` : ''}`;
-    const { status, answer } = await client.call('POST', '/captures', buildForm(options, failure, id));
+    const { status, answer } = await sendCapture(client, options, failure, id);
     if (status === 201) return `${failure.name}: created ${answer.url}`;
     try {
       const count = await countFailure(client, options, answer.ticket_id);
@@ -19,6 +20,20 @@ export async function fileFailure(client, options, failure) {
     }
   }
   return `${failure.name}: its tickets are archived; restore one of them`;
+}
+
+/** Send a capture; one that is refused is sent again without its screenshot, which may be damaged. */
+async function sendCapture(client, options, failure, id) {
+  try {
+    return await client.call('POST', '/captures', buildForm(options, failure, id));
+  } catch (error) {
+    if (isFinal(error) || !failure.screenshot) throw error;
+    return await client.call(
+      'POST',
+      '/captures',
+      buildForm(options, { ...failure, screenshot: undefined }, id),
+    );
+  }
 }
 
 async function countFailure(client, { label }, ticketId) {
@@ -49,18 +64,27 @@ export async function notePasses(client, { project, label }, passed) {
   const { answer } = await client.call('GET', `/tickets?${query}`);
   const lines = [];
   for (const { id } of answer.items) {
-    const ticket = await loadTicket(client, id);
-    const name = /^- Test: `(.+)`$/m.exec(ticket.description)?.[1];
-    const isPassed = name !== undefined && [...passed].some((each) => each.replaceAll('`', "'") === name);
-    if (!isPassed) continue;
-    const times = ticket.occurrences === 1 ? 'one failure' : `${ticket.occurrences} failures`;
-    await client.call('POST', `/tickets/${id}/comments`, {
-      body: `The test passes${onCommit()}, after ${times}.`,
-    });
-    await client.call('PATCH', `/tickets/${id}`, { labels: ticket.labels.filter((each) => each !== label) });
-    lines.push(`${name}: passes; commented on ${ticket.url}`);
+    try {
+      lines.push(...(await notePass(client, id, label, passed)));
+    } catch (error) {
+      if (isFinal(error)) throw error;
+      lines.push(`the pass isn't noted on ${id}: ${error.message}`);
+    }
   }
   return lines;
+}
+
+async function notePass(client, id, label, passed) {
+  const ticket = await loadTicket(client, id);
+  const name = /^- Test: `(.+)`$/m.exec(ticket.description)?.[1];
+  const isPassed = name !== undefined && [...passed].some((each) => each.replaceAll('`', "'") === name);
+  if (!isPassed) return [];
+  const times = ticket.occurrences === 1 ? 'one failure' : `${ticket.occurrences} failures`;
+  await client.call('POST', `/tickets/${id}/comments`, {
+    body: `The test passes${onCommit()}, after ${times}.`,
+  });
+  await client.call('PATCH', `/tickets/${id}`, { labels: ticket.labels.filter((each) => each !== label) });
+  return [`${name}: passes; commented on ${ticket.url}`];
 }
 
 async function loadTicket(client, id) {
