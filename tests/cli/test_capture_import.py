@@ -131,6 +131,63 @@ def test_trace_is_read_with_its_steps_console_requests_errors_and_last_picture(t
     assert b"hunter2" not in b"".join(data for _, data, _ in parts.values())
 
 
+@pytest.mark.parametrize(
+    ("selector", "words", "selectors"),
+    [
+        ('aria-ref=e7 >> internal:describe="Pay now"', "Clicked “Pay now”", []),
+        ("aria-ref=e7", "Clicked an element", []),
+        ('#pay >> internal:describe="The \\"pay\\" button"', 'Clicked “The "pay" button”', ["#pay"]),
+        ('internal:role=button[name="Pay"i] >> internal:describe="x"', "Clicked button “Pay”",
+         ['internal:role=button[name="Pay"i]']),
+        ("internal:role=button", "Clicked a button", ["internal:role=button"]),
+    ],
+)  # fmt: skip
+def test_described_elements_are_named_and_what_finds_nothing_later_is_left_out(
+    tmp_path: Path, selector: str, words: str, selectors: list[str]
+) -> None:
+    click = {"type": "before", "startTime": 1_010, "class": "Frame", "method": "click"}
+    path = write_trace(tmp_path / "trace.zip", [{**click, "params": {"selector": selector}}])
+    assert list_words(path) == [words]
+    recording = read_file(path)
+    assert isinstance(recording, Recording)
+    target = recording.entries[Stream.ACTIONS].kept[0].target
+    assert target.selectors == selectors
+
+
+def test_console_of_a_trace_is_formatted_as_a_console_does(tmp_path: Path) -> None:
+    def log(*previews: str, text: str = "") -> dict[str, Any]:
+        return {"type": "console", "text": text, "args": [{"preview": each} for each in previews], "time": 1_050}
+
+    lines = [
+        log("Order %s failed %c(%d %%)", "A", "color: red", "7", "rest"), log("50 %"), log("%s"), log("%s and %s", "a"),
+        log(text="[DOM] Password field is not contained in a form"), log(text="Refused to load the image"),
+    ]  # fmt: skip
+    parts = build_parts(read_file(write_trace(tmp_path / "trace.zip", lines)), {})
+    assert [each["args"] for each in json.loads(parts["console"][1])] == [
+        ["Order A failed (7 %)", "rest"], ["50 %"], ["%s"], ["a and %s"], ["Refused to load the image"],
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("has_snapshots", "status"), [(True, "ok"), (False, "disabled")])
+def test_requests_of_a_trace_without_snapshots_were_not_recorded(
+    tmp_path: Path, has_snapshots: bool, status: str
+) -> None:
+    snapshot = {"type": "frame-snapshot", "snapshot": {"isMainFrame": True, "frameUrl": PAGE, "wallTime": 1}}
+    path = tmp_path / "trace.zip"
+    with zipfile.ZipFile(path, "w") as made:
+        events = [CONTEXT, *([snapshot] if has_snapshots else []), *EVENTS]
+        made.writestr("trace.trace", "\n".join(json.dumps(each) for each in events))
+        made.writestr("trace.network", "")
+    health = json.loads(build_parts(read_file(path), {})["capture"][1])["health"]
+    assert (health["network"]["status"], health["console"]["status"]) == (status, "ok")
+
+
+def test_file_of_an_unpacked_trace_is_refused_with_what_to_do(tmp_path: Path) -> None:
+    path = tmp_path / "trace-1.trace"
+    path.write_text("\n".join(json.dumps(each) for each in [CONTEXT, *EVENTS]))
+    expect_problem(path, "a part of a trace", "zip file")
+
+
 def test_report_of_the_extension_keeps_its_place_unless_another_is_given(tmp_path: Path) -> None:
     capture = {"id": "c-1", "page": {"url": PAGE}, "project_id": "proj_1", "title": "No total", "priority": "high"}
     report = {"ticketbox_report": 1, "capture": capture, "streams": {"console": []}, "screenshot": "iVBORw=="}

@@ -105,7 +105,7 @@ def _name_element(target: ActionTarget | None) -> str:
     if name:
         return f"{role} “{name}”".lstrip()
     place = target.test_id or (target.selectors[-1] if target.selectors else "")
-    if place:
+    if place and not place.startswith("internal:"):  # Playwright's own notation
         return f"{role or 'element'} {_clip(place)}"
     role = role or "element"
     return f"{'an' if role[0] in 'aeiou' else 'a'} {role}"
@@ -123,4 +123,5 @@ def shorten_address(url: str) -> str:
     except ValueError:
         return url[:MAX_URL]
     path = parts.path + (f"?{parts.query}" if parts.query else "") if parts.netloc else url
+    path = path or url
     return path if len(path) <= MAX_URL else path[: MAX_URL - 1] + "…"

@@ -46,6 +46,10 @@ def read_file(path: Path) -> Recording | Report:
     try:
         kind = msgspec.json.decode(data, type=_Kind)
     except (msgspec.DecodeError, RecursionError):
+        if b'"context-options"' in data[:1_000]:
+            raise ImportProblem(
+                "the file is a part of a trace; compress its folder as a zip file, and import that"
+            ) from None
         raise ImportProblem(f"the file is none of: {_KINDS}") from None
     if kind.ticketbox_report:
         return read_report(data)

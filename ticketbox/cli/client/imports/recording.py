@@ -28,6 +28,7 @@ MAX_STREAM = 16 * MIB  # bytes of one stream; older entries are left out
 _LENGTHS = ((10, "1–10"), (50, "11–50"), (200, "51–200"))
 _STACK_LINE = re.compile(r"^\s*at (?:(.{1,200}?) \()?(\S{1,2000}?):([0-9]{1,9}):([0-9]{1,9})\)?\s*$")
 _ANSI = re.compile(r"\x1b\[[0-9;]*m")
+_PLACEHOLDER = re.compile("%([sdifoOc%])")
 _HEADER_NAME, _HEADER_VALUE, _HEADERS = 256, 16_384, 200
 
 
@@ -130,6 +131,23 @@ def classify_value(value: str) -> str:
 def clip_text(text: str, limit: int = TEXT) -> str:
     """Return a text without the colours of a terminal, cut to a length that a capture accepts."""
     return _ANSI.sub("", text[: 2 * limit])[:limit]
+
+
+def format_arguments(texts: Sequence[str]) -> list[str]:
+    """Put the arguments of a console call into the placeholders of its first, as a console does."""
+    if len(texts) < 2:
+        return list(texts)
+    rest = iter(texts[1:])
+
+    def fill(match: re.Match[str]) -> str:
+        if match[1] == "%":
+            return "%"
+        value = next(rest, None)
+        if value is None:
+            return match[0]
+        return "" if match[1] == "c" else value
+
+    return [_PLACEHOLDER.sub(fill, texts[0]), *rest]
 
 
 def clip_url(url: str) -> str:

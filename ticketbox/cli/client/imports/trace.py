@@ -10,7 +10,15 @@ import msgspec
 
 from ticketbox.cli.client.imports.archive import Archive
 from ticketbox.cli.client.imports.har import HarEntry, build_request, find_browser
-from ticketbox.cli.client.imports.recording import MIB, ImportProblem, Recording, clip_text, clip_url, read_frames
+from ticketbox.cli.client.imports.recording import (
+    MIB,
+    ImportProblem,
+    Recording,
+    clip_text,
+    clip_url,
+    format_arguments,
+    read_frames,
+)
 from ticketbox.cli.client.imports.trace_actions import build_action
 from ticketbox.cli.client.imports.trace_events import PageError, TraceEvent
 from ticketbox.domain.captures.capture import ConsoleEntry, ErrorEntry, ErrorKind, Level, Stream
@@ -45,6 +53,7 @@ class _TraceReader:
     def __init__(self, archive: Archive) -> None:
         self._archive = archive
         self._recording = Recording(*Stream)
+        self._has_snapshots = False
         self._last_frame = (-1.0, "")
         self._last_address = (-1.0, "")
         self._attached = ""
@@ -83,6 +92,8 @@ class _TraceReader:
         recording = self._recording
         if not self._contexts:
             raise ImportProblem("the zip file has no trace in it")
+        if not self._has_snapshots and not recording.entries[Stream.NETWORK].seen:
+            del recording.entries[Stream.NETWORK]  # without snapshots, Playwright records no requests
         recording.page_url = self._last_address[1] or recording.page_url or "about:blank"
         for failure in self._failures[:_MAX_FAILURES]:  # they end the test, and the trace doesn't say when
             name, message = _split_name(failure)
@@ -112,7 +123,7 @@ class _TraceReader:
                 if action is not None:
                     self._recording.add(action)
                     self._note_address(moment, action.url)
-            case "console":
+            case "console" if event.args or not event.text.startswith("[DOM] "):  # Chromium's own remarks
                 self._recording.add(_build_console_entry(event, moment))
             case "stdout" | "stderr" if event.text.strip():
                 level = Level.ERROR if event.type == "stderr" else Level.LOG
@@ -136,6 +147,7 @@ class _TraceReader:
 
     def _read_snapshot(self, event: TraceEvent) -> None:
         """Note the address of the page in a snapshot of its document."""
+        self._has_snapshots = True
         try:
             snapshot = msgspec.json.decode(event.snapshot, type=_Snapshot) if event.snapshot else _Snapshot()
         except (msgspec.DecodeError, RecursionError):
@@ -176,7 +188,7 @@ def _require_context(event: TraceEvent | None, name: str) -> TraceEvent:
 
 def _build_console_entry(event: TraceEvent, moment: float) -> ConsoleEntry:
     level = _LEVELS.get(event.message_type, Level.LOG)
-    texts = [each.preview for each in event.args[:100]] or [event.text]
+    texts = format_arguments([each.preview for each in event.args[:100]]) or [event.text]
     place = event.location
     source = f"{place.url}:{place.line_number + 1}:{place.column_number + 1}" if place and place.url else None
     return ConsoleEntry(0, moment, level, [clip_text(each) for each in texts], source=source and clip_url(source))

@@ -17,6 +17,7 @@ const ROLE = new RegExp(`^internal:role=([a-z]+)(?:\\[name=${STRING}\\])?`);
 const NAME = new RegExp(`^internal:(?:label=|attr=\\[(?:placeholder|title|alt)=)${STRING}`);
 const TEST_ID = new RegExp(`^internal:testid=\\[[\\w-]+=${STRING}`);
 const TEXT = new RegExp(`^internal:text=${STRING}`);
+const DESCRIBED = new RegExp(`^([^]*) >> internal:describe=${STRING}$`); // of Locator.describe
 const MAX_LINE = 4_096;
 
 /** Build the action of a call; null for one that a person doesn't do, such as an expectation. */
@@ -49,16 +50,23 @@ export function buildAction({ class: className, method, params = {} }, ts) {
 
 /** Describe the element that a selector finds; what its last part says is its name. */
 function describeTarget(selector) {
-  const target = { selectors: selector.length <= MAX_LINE ? [selector] : [] };
-  const last = selector.slice(0, MAX_LINE).split(' >> ').at(-1);
+  const [, located = selector, description] = (selector.length <= MAX_LINE && DESCRIBED.exec(selector)) || [];
+  const isLasting = located.length <= MAX_LINE && !located.startsWith('aria-ref='); // numbers of one snapshot
+  const target = { selectors: isLasting ? [located] : [] };
+  const found = findName(located.slice(0, MAX_LINE).split(' >> ').at(-1));
+  const isNamed = found.name || found.test_id || found.text;
+  return { ...target, ...found, ...(description && !isNamed ? { name: unquote(description) } : {}) };
+}
+
+function findName(last) {
   const role = ROLE.exec(last);
-  if (role) return { ...target, role: role[1], name: unquote(role[2]) };
+  if (role) return { role: role[1], name: unquote(role[2]) };
   const named = NAME.exec(last);
-  if (named) return { ...target, name: unquote(named[1]) };
+  if (named) return { name: unquote(named[1]) };
   const tested = TEST_ID.exec(last);
-  if (tested) return { ...target, test_id: unquote(tested[1]) };
+  if (tested) return { test_id: unquote(tested[1]) };
   const text = TEXT.exec(last);
-  return text ? { ...target, text: unquote(text[1]) } : target;
+  return text ? { text: unquote(text[1]) } : {};
 }
 
 function unquote(text) {

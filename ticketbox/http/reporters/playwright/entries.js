@@ -16,6 +16,18 @@ export function plain(text) {
   return text.replace(/\u001b\[[0-9;]*m/g, '');
 }
 
+/** Put the arguments of a console call into the placeholders of its first, as a console does. */
+export function formatArguments([first, ...rest]) {
+  if (rest.length === 0) return [first];
+  const text = first.replace(/%([sdifoOc%])/g, (placeholder, kind) => {
+    if (kind === '%') return '%';
+    if (rest.length === 0) return placeholder;
+    const value = rest.shift();
+    return kind === 'c' ? '' : value;
+  });
+  return [text, ...rest];
+}
+
 /** Cut a body; says whether something is missing. */
 export function clipBody(text) {
   return { body: text.slice(0, BODY), omitted_reason: text.length > BODY ? 'limit' : null };

@@ -1,7 +1,7 @@
 /** Reading traces of Playwright, formats 7 to 10, as `ticketbox capture import` does. */
 import { openArchive } from './archive.js';
 import { buildAction } from './actions.js';
-import { clip, plain, STREAMS } from './entries.js';
+import { clip, formatArguments, plain, STREAMS } from './entries.js';
 import { buildRequest } from './requests.js';
 
 const OLDEST = 7;
@@ -29,6 +29,7 @@ class TraceReader {
     this.frame = { at: -1, name: '' };
     this.address = { at: -1, url: '' };
     this.failures = [];
+    this.hasSnapshots = false;
   }
 
   readEvents(name) {
@@ -76,6 +77,7 @@ class TraceReader {
         break;
       }
       case 'console':
+        if (!event.args?.length && event.text?.startsWith('[DOM] ')) break; // Chromium's own remarks
         this.add('console', buildConsoleEntry(event, ts));
         break;
       case 'stdout':
@@ -99,6 +101,7 @@ class TraceReader {
         if (ts >= this.frame.at) this.frame = { at: ts, name: event.file ?? `resources/${event.sha1}` };
         break;
       case 'frame-snapshot':
+        this.hasSnapshots = true;
         if (event.snapshot?.isMainFrame && /^(https?|file):/.test(event.snapshot.frameUrl))
           this.noteAddress(event.snapshot.wallTime ?? 0, event.snapshot.frameUrl);
         break;
@@ -116,6 +119,8 @@ class TraceReader {
 
   finish() {
     const { recording } = this;
+    if (!this.hasSnapshots && recording.network.length === 0)
+      recording.recorded = recording.recorded.filter((each) => each !== STREAMS.network); // needs snapshots
     recording.pageUrl = this.address.url || recording.pageUrl || 'about:blank';
     for (const failure of this.failures.slice(0, 20)) {
       const [, name = '', message] = /^(?:([A-Za-z_$][\w$]*): )?([^]*)$/.exec(failure);
@@ -153,7 +158,8 @@ function requireContext(event) {
 }
 
 function buildConsoleEntry(event, ts) {
-  const texts = event.args?.length ? event.args.slice(0, 100).map((each) => each.preview) : [event.text];
+  const values = event.args?.slice(0, 100).map((each) => String(each.preview ?? '')) ?? [];
+  const texts = values.length ? formatArguments(values) : [event.text];
   const { url, lineNumber = 0, columnNumber = 0 } = event.location ?? {};
   return {
     ts,

@@ -81,7 +81,7 @@ export function nameElement(target: ActionTarget | null | undefined): string {
   const name = clip(target.name) || clip(target.text);
   if (name) return `${role} “${name}”`.trimStart();
   const place = target.test_id || target.selectors?.at(-1);
-  if (place) return `${role || 'element'} ${clip(place)}`;
+  if (place && !place.startsWith('internal:')) return `${role || 'element'} ${clip(place)}`;
   return `${/^[aeiou]/.test(role || 'element') ? 'an' : 'a'} ${role || 'element'}`;
 }
 
@@ -96,6 +96,6 @@ function clip(text: string | null | undefined): string {
 /** The path and query of an address; all of it if it has no host. */
 function shortenAddress(url: string): string {
   const parts = URL.parse(url);
-  const path = parts?.host ? parts.pathname + parts.search : url;
+  const path = (parts?.host && parts.pathname + parts.search) || url;
   return path.length <= MAX_URL ? path : `${path.slice(0, MAX_URL - 1)}…`;
 }
