@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import re
 from typing import Any
 
 import httpx
@@ -82,6 +83,30 @@ def test_report_becomes_a_redacted_ticket_with_its_capture_and_reporter(world: W
     expect_error(world.api.get(f"/tickets/{world.ticket()['id']}/reporter"), 404, "not_found")
 
 
+def test_report_that_is_sent_again_with_its_id_is_stored_once(world: World) -> None:
+    reporter, other = Reporter(world), Reporter(world)
+    once = {"id": "4f8a0c1e3a77c44a519a580f1f3f4f7c", "description": "After I added the lamp."}
+    files = [("attachments", ("shot.png", png()))]
+    first = reporter.send(parts=[*build_page_parts(), *files], **once)
+    again = reporter.send(parts=[*build_page_parts(), *files], **once)
+    assert (first.status_code, again.status_code) == (201, 200)
+    assert ok(first) == ok(again)
+    assert len(reporter.find_tickets()) == 1
+    # what isn't the same report is another one, and so is that of another key
+    others = [reporter.send(**once), reporter.send(**{**once, "description": "Always."}), other.send(**once)]
+    assert [each.status_code for each in others] == [201, 201, 201]
+    assert len({ok(each)["url"] for each in (first, *others)}) == 4
+    expect_error(reporter.send(id="1"), 400, "invalid_request")
+
+
+def test_settings_say_whether_pictures_are_stored(world: World) -> None:
+    for seconds, accepts in ((30, True), (0, False)):
+        policy = {"capture_policy": {"replay": seconds}}
+        ok(world.owner.web.patch(f"/projects/{world.project}", json=policy))
+        address = f"{world.box.url}/api/v1/reports/{Reporter(world).key['key']}"
+        assert ok(httpx.get(address, headers={"Origin": SHOP}))["accepts_pictures"] is accepts
+
+
 def test_key_reports_and_can_do_nothing_else(world: World) -> None:
     reporter = Reporter(world)
     for headers in ({"Authorization": f"Bearer {reporter.key['key']}"}, {"Cookie": f"session={reporter.key['key']}"}):
@@ -100,10 +125,13 @@ def test_key_is_refused_elsewhere_and_once_it_is_off_rotated_long_ago_or_deleted
     for origin in ("https://evil.example", "https://shop.example.evil.example", "null", None):
         refused = reporter.send(origin=origin)
         expect_error(refused, 403, "forbidden")
-        assert "access-control-allow-origin" not in refused.headers
+        assert refused.headers.get("access-control-allow-origin") == origin  # the page may read why
+        assert "access-control-allow-credentials" not in refused.headers
     path = f"/report-keys/{reporter.key['id']}"
     ok(world.owner.web.patch(path, json={"enabled": False}))
-    expect_error(reporter.send(), 404, "not_found")
+    refused = reporter.send()
+    expect_error(refused, 404, "not_found")
+    assert refused.headers["access-control-allow-origin"] == SHOP
     ok(world.owner.web.patch(path, json={"enabled": True}))
     rotated = ok(world.owner.web.post(f"{path}/rotate"))
     reporter.address = draw_address()
@@ -132,6 +160,8 @@ def test_one_address_is_limited_before_it_uses_up_the_key(world: World) -> None:
     reporter = Reporter(world, per_minute=60)
     _, refused = reporter.send_until_refused(from_one_address=True)
     assert "from this address" in refused.json()["detail"]
+    assert refused.headers["access-control-allow-origin"] == SHOP
+    assert "retry-after" in refused.headers["access-control-expose-headers"]
     reporter.address = draw_address()
     ok(reporter.send())
 
@@ -210,8 +240,13 @@ def test_link_is_a_form_without_scripts_and_its_receipt_shows_the_state_only(wor
     assert "<script" not in page.text
     fields = {"title": "No receipt came", "description": "Since <b>Monday</b>", "name": "", "email": "", "website": ""}
     files = [(name, (None, value)) for name, value in fields.items()]
-    sent = httpx.post(address, files=[*files, ("attachments", ("shot.png", png()))], headers=headers)
-    assert sent.status_code == 303
+    (made_once,) = re.findall('name="id" value="([^"]+)"', page.text)
+    files.append(("id", (None, made_once)))
+    sent, again = (
+        httpx.post(address, files=[*files, ("attachments", ("shot.png", png()))], headers=headers) for _ in range(2)
+    )
+    assert (sent.status_code, again.status_code) == (303, 303)
+    assert sent.headers["location"] == again.headers["location"]
     (ticket,) = reporter.find_tickets()
     assert [each["name"] for each in ok(world.api.get(f"/tickets/{ticket['id']}"))["attachments"]] == ["shot.png"]
     receipt = sent.headers["location"]

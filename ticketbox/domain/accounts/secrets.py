@@ -34,6 +34,16 @@ def generate_secret(prefix: str = PREFIX) -> str:
     return prefix + body + _compute_checksum(body)
 
 
+def derive_secret(prefix: str, *sources: str) -> str:
+    """Derive a secret that is the same for the same texts, of which one is random."""
+    number = int.from_bytes(hashlib.sha256("\0".join(sources).encode()).digest(), "big")
+    body = ""
+    for _ in range(_RANDOM_LENGTH):
+        number, digit = divmod(number, len(_BASE62))
+        body += _BASE62[digit]
+    return prefix + body + _compute_checksum(body)
+
+
 def generate_mail_key() -> str:
     """Generate the key in a person's mails that lets them confirm or stop mail (130 random bits)."""
     return MAIL_PREFIX + "".join(ALPHABET[byte & 31] for byte in secrets.token_bytes(26))

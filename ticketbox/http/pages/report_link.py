@@ -76,6 +76,7 @@ def _render_form(page: ReportPage, entered: dict[str, Any], problem: Problem | N
     answer = render_page(
         "report.html", problem.status if problem else 200, page=page, problem=problem,
         entered={name: entered.get(name, "") for name in _FIELDS},
+        id=secrets.generate_secret("report_"),
         errors={error.field: error.message for error in field_errors},
         max_files=MAX_FILES, max_megabytes=MAX_REPORT // 1024**2,
     )  # fmt: skip

@@ -25,14 +25,15 @@ SETTINGS_PER_MINUTE = 60
 async def guard_report(services: Services, path: dict[str, Any], context: RequestContext) -> None:
     """Refuse a report before its body is read: by its key, its page's origin, and the limits.
 
-    Raises NotFound, Forbidden and RateLimited. An address has its own limit, which it uses up before the key's.
+    Raises NotFound, Forbidden and RateLimited. An address has its own limit, which it uses up before the key's. Pages
+    of every origin may read why they are refused.
     """
+    context.readable_from = context.origin
     services.limit(context.network, "reports of an address", ADDRESS_PER_MINUTE, "too many reports from this address")
     key = await services.read(lambda tx: find_key(tx, path["key"]), (0, context.network))
     if key.kind is ReportKind.SCRIPT:
         if context.origin not in key.origins:
             raise Forbidden("this key isn't for pages of this origin")
-        context.readable_from = context.origin
     elif context.origin not in {None, get_origin(services.public_url)}:
         raise Forbidden("this key is for the page of its link")
     require_day(key, services.ceilings.reports_per_day, services.database.clock.now())
@@ -42,11 +43,11 @@ async def guard_report(services: Services, path: dict[str, Any], context: Reques
 
 async def guard_settings(services: Services, path: dict[str, Any], context: RequestContext) -> None:
     """Refuse pages of other origins, and too many requests. Raises NotFound, Forbidden and RateLimited."""
+    context.readable_from = context.origin
     services.limit(context.network, "reporters of an address", SETTINGS_PER_MINUTE, "too many requests")
     key = await services.read(lambda tx: find_key(tx, path["key"]), (0, context.network))
     if context.origin not in {None, *key.origins}:
         raise Forbidden("this key isn't for pages of this origin")
-    context.readable_from = context.origin
 
 
 def find_key(tx: Read, text: str) -> AddressedKey:

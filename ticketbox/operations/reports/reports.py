@@ -5,7 +5,7 @@ created the key. Nothing else can be done with a key.
 """
 
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import msgspec
 from msgspec import Meta
@@ -21,7 +21,7 @@ from ticketbox.domain.core.fairness.limits import Budget
 from ticketbox.domain.core.network.page_address import normalize_page_address
 from ticketbox.domain.core.normalization import normalize_text
 from ticketbox.domain.core.patterns import match_whole
-from ticketbox.domain.core.problems import CompanyStorageFull, Conflict, InvalidField, NotFound
+from ticketbox.domain.core.problems import CompanyStorageFull, Conflict, InvalidField, InvalidRequest, NotFound
 from ticketbox.domain.reports.identity import MAX_TOKEN, Identity, verify_identity
 from ticketbox.domain.reports.records import Reporter, ReportKind, ReportStatus
 from ticketbox.domain.tickets.records import Priority
@@ -58,6 +58,7 @@ from ticketbox.store.companies import columns
 from ticketbox.store.core import bylines
 from ticketbox.store.file.database import Read, Write
 from ticketbox.store.reports import report_keys, reports
+from ticketbox.store.reports.report_keys import AddressedKey
 from ticketbox.store.reports.reports import ReportText
 from ticketbox.store.tickets import positions
 from ticketbox.store.tickets.tickets import NewTicket
@@ -67,6 +68,7 @@ MAX_REPORT = 8 * 1024 * 1024
 MAX_FILES = 5
 MAX_DESCRIPTION = 10_000
 
+_ID = match_whole(r"([A-Za-z0-9_\-]{22,64})?")
 _ANYTHING = match_whole(r"[^\x00]*")
 _LINE = match_whole(r"[^\x00-\x1f\x7f]*")
 
@@ -93,6 +95,11 @@ class CreateReport(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
         str,
         Meta(max_length=MAX_TOKEN, description="Who the person is, as their site signed it. Replaces name and email."),
     ] = ""
+    id: Annotated[
+        str,
+        Meta(description="A random id that the client makes once. Sending the same report again changes nothing."),
+        _ID,
+    ] = ""
     website: Annotated[str, Meta(max_length=300, description="Leave it empty: only programs fill it in.")] = ""
     capture: ReportedPage | None = None
     console: Annotated[bytes, Meta(description="A JSON array of console entries.")] = b"[]"
@@ -104,14 +111,23 @@ class CreateReport(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 
 
 class ReportReceipt(msgspec.Struct, frozen=True):
-    """The address where the reporter sees what becomes of the report. It is shown only in this response."""
+    """The address where the reporter sees what becomes of the report. Only the same report gets it again."""
+
+    repeated: ClassVar[bool] = False
 
     url: str
 
 
-class _PreparedReport(msgspec.Struct, frozen=True):
-    """A report that is ready to be stored."""
+class RepeatedReportReceipt(ReportReceipt, frozen=True):
+    """The receipt of a report that was already stored."""
 
+    repeated: ClassVar[bool] = True
+
+
+class _PreparedReport(msgspec.Struct, frozen=True):
+    """A report that is ready to be stored, with the secret of its receipt."""
+
+    receipt: str
     reported: ReportText
     description: str
     capture: PreparedCapture | None
@@ -120,22 +136,47 @@ class _PreparedReport(msgspec.Struct, frozen=True):
 
 async def prepare_report(
     services: Services, actor: Actor, args: CreateReport, context: RequestContext
-) -> _PreparedReport:
-    """Redact and compress what was sent, as the project's policy requires. Raises as `prepare_capture`."""
+) -> _PreparedReport | str:
+    """Redact and compress what was sent, as the project's policy requires. Raises as `prepare_capture`.
+
+    Returns the secret of its receipt alone for a report that was already stored.
+    """
     if args.website:
         raise InvalidField("website", "leave it empty")
-    key, policy = await services.read(lambda tx: find_policy(tx, args.key), (0, context.network))
+
+    def load(tx: Read) -> tuple[AddressedKey, CapturePolicy, str, bool]:
+        key, policy = find_policy(tx, args.key)
+        receipt = _build_receipt(key, args)
+        return key, policy, receipt, _is_stored(tx, receipt)
+
+    key, policy, receipt, is_stored = await services.read(load, (0, context.network))
+    if is_stored:
+        return receipt
     now = services.database.clock.now()
     identity = verify_identity(args.identity, key.identity_secrets, now) if args.identity else None
     # Reports of a company take turns with its own captures, however many there are.
     return await services.captures.run(
-        (key.company, "reports"), _process_report, args, identity, policy, services.public_url,
+        (key.company, "reports"), _process_report, receipt, args, identity, policy, services.public_url,
         services.max_capture_seconds, services.captures.process,
     )  # fmt: skip
 
 
+def _build_receipt(key: AddressedKey, args: CreateReport) -> str:
+    """Build the secret of a receipt: with an id, the same for the same report."""
+    if not args.id:
+        return secrets.generate_secret(secrets.RECEIPT_PREFIX)
+    files = (f"{each.name} {len(each.data)}" for each in args.attachments)
+    return secrets.derive_secret(
+        secrets.RECEIPT_PREFIX, key.public_id, args.id, args.title, args.description, args.name, args.email, *files
+    )
+
+
+def _is_stored(tx: Read, receipt: str) -> bool:
+    return reports.find_status(tx, secrets.hash_secret(receipt)) is not None
+
+
 def _process_report(
-    args: CreateReport, identity: Identity | None, policy: CapturePolicy, public_url: str, seconds: float,
+    receipt: str, args: CreateReport, identity: Identity | None, policy: CapturePolicy, public_url: str, seconds: float,
     process: WorkerProcess | None,
 ) -> _PreparedReport:  # fmt: skip
     redactor = Redactor(policy.extra_redactions)
@@ -147,7 +188,7 @@ def _process_report(
     description = redactor.redact_text(args.description, MAX_DESCRIPTION)
     if args.capture is None:
         files = [prepare_picture_upload(part) for part in args.attachments]
-        return _PreparedReport(reported, description, None, files)
+        return _PreparedReport(receipt, reported, description, None, files)
     page = args.capture
     envelope = Envelope(
         secrets.generate_secret("report_"), page.page, page.health, page.captured_at, page.environment, page.redaction,
@@ -157,7 +198,7 @@ def _process_report(
         envelope, None, args.console, args.network, args.errors, args.actions, args.replay, args.attachments
     )
     capture = process_capture(sent, None, policy, public_url, seconds, process)
-    return _PreparedReport(reported, description, capture, [])
+    return _PreparedReport(receipt, reported, description, capture, [])
 
 
 @operation(
@@ -165,12 +206,17 @@ def _process_report(
     refuses=(Conflict, CompanyStorageFull), prepare=prepare_report, guard=guard_report, body=Body.MULTIPART,
     max_upload=MAX_REPORT, example={"title": "The cart stays empty", "description": "After I added the lamp."},
 )  # fmt: skip
-def create_report(tx: Write, actor: Actor, args: CreateReport, prepared: _PreparedReport) -> ReportReceipt:
+def create_report(tx: Write, actor: Actor, args: CreateReport, prepared: _PreparedReport | str) -> ReportReceipt:
     """Report a bug with a public key, without an account.
 
     The request needs no credential. A script's key is accepted only from pages of its origins.
     """
     key = find_key(tx, args.key)
+    receipt = prepared if isinstance(prepared, str) else prepared.receipt
+    if _is_stored(tx, receipt):
+        return RepeatedReportReceipt(f"{tx.public_url}/r/{receipt}")
+    if isinstance(prepared, str):
+        raise InvalidRequest("the report was deleted during this request; send it again")
     require_day(key, tx.ceilings.reports_per_day, tx.now)
     actor = build_actor(key)
     project = find_project(tx, key)
@@ -199,7 +245,6 @@ def create_report(tx: Write, actor: Actor, args: CreateReport, prepared: _Prepar
         for file in prepared.files:
             assets.insert_asset(tx, row.key, None, file, bylines.ensure_byline(tx, actor))
         require_storage(tx, row.company)
-    receipt = secrets.generate_secret(secrets.RECEIPT_PREFIX)
     reports.insert_report(tx, row.key, key.key, secrets.hash_secret(receipt), prepared.reported)
     report_keys.count_report(tx, key.key)
     return ReportReceipt(f"{tx.public_url}/r/{receipt}")
@@ -227,10 +272,14 @@ class GetReportSettings(msgspec.Struct, forbid_unknown_fields=True, frozen=True)
 
 
 class ReportSettings(msgspec.Struct, frozen=True):
-    """What a script on a page must know: CSS selectors of what it must not record, names of values that it reads."""
+    """What a script on a page must know: CSS selectors of what it must not record, names of values that it reads.
+
+    `accepts_pictures` is whether pictures of the page are stored.
+    """
 
     mask_selectors: list[str]
     declared_names: list[str]
+    accepts_pictures: bool
 
 
 @operation(
@@ -240,7 +289,7 @@ class ReportSettings(msgspec.Struct, frozen=True):
 def get_report_settings(tx: Read, actor: Actor, args: GetReportSettings) -> ReportSettings:
     """Show what a page's script must not record, and which values it reads. The request needs no credential."""
     policy = find_policy(tx, args.key)[1]
-    return ReportSettings(policy.mask_selectors, policy.declared_names)
+    return ReportSettings(policy.mask_selectors, policy.declared_names, policy.replay > 0)
 
 
 class GetReportPage(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
