@@ -22,6 +22,7 @@ INPUTS = (
     "web/svelte.config.js", "web/vite.config.ts", "web/vite.extension.config.ts", "web/vite.reporter.config.ts",
     "ticketbox/__init__.py",
     "ticketbox/http/pages/templates/tokens.css", "ticketbox/domain/captures/redaction/rules.json",
+    "ticketbox/domain/captures/replay/limits.json",
 )  # fmt: skip
 # The font of annotations, and the licence of the app's font: file in `node_modules` -> in `ticketbox/fonts`.
 FONT_FILES = {

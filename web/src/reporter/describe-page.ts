@@ -4,7 +4,7 @@ import { Redactor } from '../recorder/redaction/redactor';
 import { describeHealth } from '../extension/capture/health';
 import { joinHistory, mergeStreams } from '../extension/capture/merge-streams';
 import { NO_HISTORY } from '../extension/tab-recording/tab-history';
-import type { PageSnapshot } from './picture/take-snapshot';
+import type { NoPicture, PageSnapshot } from './picture/take-snapshot';
 
 export interface RecordedPage {
   envelope: Required<Pick<Envelope, 'page' | 'health' | 'environment' | 'redaction'>>;
@@ -40,7 +40,9 @@ export function describePage(report: FrameReport): RecordedPage {
   };
 }
 
-export function addPicture(page: RecordedPage, picture: PageSnapshot): RecordedPage {
-  const health = { ...page.envelope.health, replay: TAKEN };
-  return { ...page, picture, envelope: { ...page.envelope, health } };
+/** Add the picture, or the reason why there is none. */
+export function addPicture(page: RecordedPage, taken: PageSnapshot | NoPicture): RecordedPage {
+  const picture = typeof taken === 'string' ? null : taken;
+  const replay = typeof taken === 'string' ? { ...NO_PICTURE, reason: taken } : TAKEN;
+  return { ...page, picture, envelope: { ...page.envelope, health: { ...page.envelope.health, replay } } };
 }

@@ -6,6 +6,8 @@ const MAX_WAIT_MS = 5_000;
 export interface ReportSettings {
   mask_selectors: string[];
   declared_names: string[];
+  /** Whether pictures of the page are stored. */
+  accepts_pictures: boolean;
 }
 
 /** Load the settings of the project; null if the server can't be asked. */

@@ -7,6 +7,7 @@ import { addStyles, createReporter, findReporter, type Embedding } from './embed
 import { createEmptyDocument, loadPanel } from './load-panel';
 import { recordPage } from './record-page';
 import { ReportAddress } from './report-address';
+import { ReporterElement } from './reporter-element';
 
 const script = document.currentScript as HTMLScriptElement | null;
 const key = script?.dataset.key;
@@ -19,7 +20,7 @@ else if (!findReporter()) {
 
 function start(address: ReportAddress, attributes: DOMStringMap): void {
   const { trigger, label = 'Report a problem', theme } = attributes;
-  const host = document.createElement('ticketbox-reporter');
+  const host = ReporterElement.create();
   const isTrigger = (target: EventTarget | null | undefined) =>
     trigger !== undefined && target instanceof Element && target.closest(trigger) !== null;
   const readFrame = recordPage(address, (event) => {
@@ -37,17 +38,17 @@ function start(address: ReportAddress, attributes: DOMStringMap): void {
     };
     if (trigger === undefined) embedding.root.append(createButton(embedding, label));
     else
-      document.addEventListener('click', ({ target }) => {
-        if (isTrigger(target)) void loadPanel(embedding);
+      document.addEventListener('click', (event) => {
+        if (isTrigger(event.composedPath()[0])) void loadPanel(embedding);
       });
   };
   if (document.readyState === 'loading') document.addEventListener('DOMContentLoaded', show, { once: true });
   else show();
 }
 
-/** Insert the reporter after the body, which some pages replace. */
+/** Insert the reporter's element with its style. */
 function insertHost(
-  host: HTMLElement,
+  host: ReporterElement,
   label: string,
   theme: string | undefined,
 ): Pick<Embedding, 'root' | 'shadow'> {
@@ -60,9 +61,10 @@ function insertHost(
   const root = document.createElement('section');
   root.className = 'root';
   root.setAttribute('aria-label', label);
+  [root.lang, root.dir] = ['en', 'ltr']; // whatever the page's are
   if (theme) root.dataset.theme = theme;
   shadow.append(root);
-  document.documentElement.append(host);
+  host.insert();
   return { root, shadow };
 }
 

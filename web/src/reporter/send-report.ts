@@ -17,6 +17,8 @@ export interface ReportText {
   email: string;
   /** A token that replaces name and email; empty without one. */
   identity: string;
+  /** Made once for each report, so that a report whose answer was lost can be sent again. */
+  id: string;
 }
 
 /** The server refused the identity; the message is for the page's developer. */
@@ -34,9 +36,14 @@ export async function sendReport(
   if (recorded) await appendRecord(form, recorded);
   for (const file of files) form.append('attachments', file, file.name);
   const answer = await post(address.intake, form);
-  if (answer.status === 400) requireIdentity(await answer.text());
-  if (!answer.ok) throw new Error(describeRefusal(answer));
+  if (!answer.ok) throw describeRefusal(answer, await readProblem(answer));
   return ((await answer.json()) as { url: string }).url;
+}
+
+/** Make the id of a report. */
+export function createId(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16)); // pages without HTTPS have no randomUUID
+  return [...bytes].map((each) => each.toString(16).padStart(2, '0')).join('');
 }
 
 async function appendRecord(form: FormData, { envelope, streams, picture }: RecordedPage): Promise<void> {
@@ -50,23 +57,33 @@ async function post(url: string, body: FormData): Promise<Response> {
   try {
     return await fetch(url, { method: 'POST', body, credentials: 'omit' });
   } catch {
-    // a refusal that the page may not read looks the same
     throw new Error('The report couldn’t be sent. Check your connection, and try again in a minute.');
   }
 }
 
-function requireIdentity(text: string): void {
-  const { errors } = JSON.parse(text) as { errors?: { field: string; message: string }[] };
-  const refused = errors?.find(({ field }) => field === 'identity');
-  if (refused) throw new IdentityRefused(refused.message);
+interface Problem {
+  detail?: string;
+  errors?: { field: string; message: string }[];
 }
 
-function describeRefusal({ status, headers }: Response): string {
+async function readProblem(answer: Response): Promise<Problem> {
+  try {
+    return (await answer.json()) as Problem;
+  } catch {
+    return {}; // of something between the page and the server
+  }
+}
+
+function describeRefusal({ status, headers }: Response, { detail, errors }: Problem): Error {
+  const refused = errors?.find(({ field }) => field === 'identity');
+  if (refused) return new IdentityRefused(refused.message);
   const seconds = Number(headers.get('retry-after'));
   if (status === 429)
-    return seconds > 90
-      ? 'No more reports are accepted here today.'
-      : `Too many reports were sent. Try again in ${seconds || 60} seconds.`;
-  if (status === 413) return 'The report is too large. Remove a file.';
-  return 'The report wasn’t accepted. Check what you entered, or remove the files.';
+    return new Error(
+      seconds > 90
+        ? 'No more reports are accepted here today.'
+        : `Too many reports were sent. Try again in ${seconds || 60} seconds.`,
+    );
+  if (status === 413) return new Error('The report is too large. Remove a file.');
+  return new Error(`The report wasn’t accepted${detail ? `: ${detail}` : ''}.`);
 }

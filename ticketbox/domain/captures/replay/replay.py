@@ -4,6 +4,7 @@ A replay never costs the capture: one that can't be read is left out, and the ca
 """
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
@@ -18,14 +19,26 @@ from ticketbox.domain.captures.replay.events import FULL_SNAPSHOT, META, EventCo
 from ticketbox.domain.captures.replay.nodes import NodeCopier
 from ticketbox.domain.core.problems import PayloadTooLarge
 
-MIB = 1 << 20
-MAX_SENT = 2 * MIB
-MAX_INFLATED = 6 * MIB  # a recording has 4,000,000 characters, most of one byte
-MAX_EVENTS = 50_000
+
+class _Limits(msgspec.Struct, frozen=True):
+    """The contents of limits.json, which the reporter of pages shares."""
+
+    compressed_bytes: int
+    bytes: int
+    events: int
+    quotes: int
+    commas: int
+    objects: int
+
+
+_limits = msgspec.json.decode(Path(__file__).with_name("limits.json").read_bytes(), type=_Limits)
+MAX_SENT = _limits.compressed_bytes
+MAX_INFLATED = _limits.bytes  # a recording has 4,000,000 characters, most of one byte
+MAX_EVENTS = _limits.events
 # Decoded, an event takes memory for each object, list, text and number: without limits 30 times as much as it does.
-MAX_QUOTES = 1_000_000
-MAX_COMMAS = 600_000
-MAX_OBJECTS = 60_000  # and as many lists, in one event: what 4,000,000 characters of ordinary elements have
+MAX_QUOTES = _limits.quotes
+MAX_COMMAS = _limits.commas
+MAX_OBJECTS = _limits.objects  # and as many lists, in one event: what 4,000,000 characters of ordinary elements have
 
 
 class _Mark(msgspec.Struct):

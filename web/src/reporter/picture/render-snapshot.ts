@@ -22,6 +22,7 @@ export class SnapshotRenderer {
   readonly #scopes = new Map<number, Scope>();
   readonly #rendered = new Map<Node, number>();
   readonly #scrolled: (() => void)[] = [];
+  readonly #modals: HTMLDialogElement[] = [];
 
   constructor(frame: HTMLIFrameElement) {
     this.#document = frame.contentDocument!;
@@ -32,12 +33,13 @@ export class SnapshotRenderer {
     const { node, initialOffset } = snapshot;
     this.#document.documentElement?.remove();
     this.#scopes.set(node.id, this.#document);
-    this.#addSheet(this.#document, PLACEHOLDERS);
+    this.#addSheet(this.#document, PLACEHOLDERS.join('\n'));
     for (const child of node.childNodes ?? [])
       if (child.type === NODE.element) this.#append(this.#document, child, this.#document);
     for (const { id, styles } of sheets)
       for (const { rules } of styles ?? [])
         this.#addSheet(this.#scopes.get(id) ?? this.#document, rules.map(({ rule }) => rule).join('\n'));
+    for (const modal of this.#modals) modal.showModal();
     for (const scroll of this.#scrolled) scroll();
     this.#window.scrollTo(initialOffset.left, initialOffset.top);
   }
@@ -78,11 +80,14 @@ export class SnapshotRenderer {
   }
 
   #copyAttributes(element: HTMLElement, { tagName, attributes }: SnapshotNode, scope: Scope): void {
+    const isModal = attributes.rr_open_mode === 'modal';
+    if (isModal) this.#modals.push(element as HTMLDialogElement); // with its backdrop
     const media = typeof attributes.media === 'string' ? attributes.media : null;
     for (const [name, value] of Object.entries(attributes)) {
       const text = String(value);
       if (value === null || value === false || LOADING.test(name)) continue;
       if (tagName === 'link' && name === 'rel') continue;
+      if (isModal && name === 'open') continue;
       if (name === '_cssText') this.#addSheet(scope, text, media);
       else if (name === 'style') element.style.cssText = removeAddresses(text);
       else if (name === 'rr_width') element.style.width = text;

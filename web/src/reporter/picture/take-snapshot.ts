@@ -1,5 +1,6 @@
 /** The picture of a report: one full snapshot of the page, masked and redacted as the extension's replay is. */
 import { record } from '@rrweb/record';
+import limits from '../../../../ticketbox/domain/captures/replay/limits.json';
 import { now, toJson } from '../../recorder/natives/natives';
 import { Redactor } from '../../recorder/redaction/redactor';
 import type { ReplayEvent } from '../../recorder/replay/channel';
@@ -21,6 +22,10 @@ import {
 
 /** With the files and the recorded streams, it stays within the server's limit. */
 const MAX_BYTES = 1_000_000;
+/** What a person draws on the picture is added later. */
+const SHARE = 0.9;
+/** An element is an object with an object of attributes. */
+const MAX_ELEMENTS = (SHARE * limits.objects) / 2;
 
 /** What the page shows, as events of rrweb: its size, a full snapshot, and style sheets that scripts have added. */
 export interface PageSnapshot {
@@ -29,20 +34,32 @@ export interface PageSnapshot {
   sheets: Addition[];
 }
 
-/**
- * Take a snapshot of the page without the reporter, `own`, and without what the masks hide. Null if the page makes it
- * impossible, or is too large.
- */
-export async function takeSnapshot(own: string, masks: readonly string[]): Promise<PageSnapshot | null> {
+/** Why there is no picture: the page is too large, or makes it impossible. */
+export type NoPicture = 'limit' | 'error';
+
+/** Take a snapshot of the page without the reporter, `own`, and without what the masks hide. */
+export async function takeSnapshot(own: string, masks: readonly string[]): Promise<PageSnapshot | NoPicture> {
   try {
+    if (document.getElementsByTagName('*').length > MAX_ELEMENTS) return 'limit';
     const taken = redactTexts(
       readEvents(await recordOnce(`${joinPrivateParts(masks)}, ${own}`)),
       new Redactor(),
     );
-    return (await encodeSnapshot(taken)).size <= MAX_BYTES ? taken : null;
+    return isAccepted(toJson(taken)) && (await encodeSnapshot(taken)).size <= MAX_BYTES ? taken : 'limit';
   } catch {
-    return null;
+    return 'error';
   }
+}
+
+/** Whether the server stores a replay with this JSON. */
+function isAccepted(text: string): boolean {
+  const count = (sign: string) => text.split(sign).length - 1;
+  return (
+    new Blob([text]).size <= SHARE * limits.bytes &&
+    count('"') <= SHARE * limits.quotes &&
+    count(',') <= SHARE * limits.commas &&
+    Math.max(count('{'), count('[')) <= SHARE * limits.objects
+  );
 }
 
 /** The part `replay` of a report. */

@@ -19,7 +19,7 @@ export function openReplay(events: ReplayEvent[], isStill: boolean): Replayer {
     triggerFocus: false,
     showWarning: false,
     insertStyleRules: [
-      PLACEHOLDERS,
+      ...PLACEHOLDERS,
       ...(isStill
         ? [
             '*, *::before, *::after { animation: none !important; transition: none !important; scroll-behavior: auto !important }',
