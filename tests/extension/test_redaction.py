@@ -13,6 +13,7 @@ import pytest
 from tests.domain.captures import test_redaction
 from tests.extension.node import run_module
 from tests.support.redaction_corpus import list_harmless_lines, list_secrets
+from tests.support.unseen import list_unseen_harmless_lines, list_unseen_secrets
 from ticketbox.domain.accounts.secrets import generate_secret
 from ticketbox.domain.captures.capture import Redaction
 from ticketbox.domain.captures.redaction.body_shape import BodyShaper
@@ -31,7 +32,12 @@ PIECES = [
     "<input name=csrf value=", "[",
     "<password>", "<![CDATA[", "is hunter2 ", "4111 1111 1111 1111", "DE89 3704 0044 0532 0130 00", "/reset/",
     "ann@h.example", "curl -u ", "ann:", " -p", "mysql ", " --password ", "密码", "：", "＝", "\u3000", "パスワードは",
-    "пароль", "Токен", "ключ ", "не", "请输入", "验证码",
+    "пароль", "Токен", "ключ ", "не", "请输入", "验证码", " -> ", "->", " → ", " => ", "[0]", "[]", ":nth-of-type(",
+    "$p", "$p:String", "password:$p", '"variables":{"p":"', "(a,password) values ('x','", "(api_key)=(", "|", "\n",
+    "name,password\n", "ann,hunter22x", "state=", "hash", "nonce", "ticket", "Id", "%s ", "Your code is 839204",
+    "eyJwYXNzd29yZCI6Imh1bnRlcjIyIn0=", "<dt>Password</dt><dd>", "</dd>", "pаss", "pass\u200bword", "ｐｗｄ", "&#112;",
+    "\x82", "\ufffd", ": |\n  ", '"method":"login","params":["ann","', "login('ann', '", "identified by '",
+    "Duplicate entry '", "' for key 'token'", " [type=a, input_value='", "expected ", " got ",
 ]  # fmt: skip
 
 
@@ -48,8 +54,9 @@ def list_server_texts() -> list[str]:
 
 
 def list_corpus() -> list[str]:
-    """The whole corpus of secrets and harmless lines."""
-    return [*(sample.text for sample in list_secrets()), *list_harmless_lines()]
+    """The whole corpus of secrets and harmless lines, and the unseen ones."""
+    samples = (*list_secrets(), *list_unseen_secrets(1), *list_unseen_secrets(2))
+    return [*(sample.text for sample in samples), *list_harmless_lines(), *list_unseen_harmless_lines()]
 
 
 def _is_plain(node: ast.Constant | ast.JoinedStr) -> bool:

@@ -8,6 +8,7 @@ from msgspec import inspect
 
 from tests.support.streams import decode_stream, encode_stream
 from ticketbox.domain.accounts.secrets import generate_secret
+from ticketbox.domain.captures.actions import ActionEntry, ActionKind, ActionTarget
 from ticketbox.domain.captures.capture import ConsoleEntry, Level, NetworkEntry, Page, Redaction, Stream
 from ticketbox.domain.captures.environment import Environment
 from ticketbox.domain.captures.fields import LINE, URL
@@ -63,6 +64,48 @@ PEM = "-----BEGIN RSA PRIVATE KEY-----\nMIIEow\nabc\n-----END RSA PRIVATE KEY---
         (f'Map(1) {{"token" => "{S}"}}', 'Map(1) {"token" => "[redacted]"}'),
         (f"<w:Password>{S} b</w:Password>ok", "<w:Password>[redacted]</w:Password>ok"),
         ("password: hunter", "password: [redacted]"),
+        # other separators and blocks
+        (f"password -> {S}", "password -> [redacted]"),
+        (f'FormData {{ password → "{S}" }}', 'FormData { password → "[redacted]" }'),
+        (f"password[0]={S}&a=1", "password[0]=[redacted]&a=1"),
+        (f"Your API key\n{S}\nCopy", "Your API key\n[redacted]\nCopy"),
+        (f"auth:\n  password: |\n    {S}\n  a: 1", "auth:\n  password: |\n    [redacted]\n  a: 1"),
+        (f"password: %s {S}", "password: %s [redacted]"),
+        (f"password: my {S}<x&y later", "password: [redacted]"),
+        # lists and tables
+        (f"Key (id, api_key)=(7, {S}) exists", "Key (id, api_key)=(7, [redacted]) exists"),
+        (
+            f"INSERT INTO u (name, password) VALUES ('a', '{S}'), ('b', '{S}')",
+            "INSERT INTO u (name, password) VALUES ('a', '[redacted]'), ('b', '[redacted]')",
+        ),
+        (
+            f'INSERT INTO u (name, password) VALUES (?, ?) with params ["a", "{S}"]',
+            'INSERT INTO u (name, password) VALUES (?, ?) with params ["a", "[redacted]"]',
+        ),
+        (f"name,password,role\nann,{S},admin\nbob,x", "name,password,role\nann,[redacted],admin\nbob,x"),
+        (f"| a | token |\n|---|---|\n| 1 | {S} |", "| a | token |\n|---|---|\n| 1 | [redacted] |"),
+        # a label beside its value
+        (f"<dt>Password</dt> <dd>{S}</dd>", "<dt>Password</dt> <dd>[redacted]</dd>"),
+        ("Your code is 839204.", "Your code is [redacted]."),
+        ("839204 is your Shop code", "[redacted] is your Shop code"),
+        # arguments of calls
+        (f"#1 Session->login('ann', '{S}')", "#1 Session->login('ann', '[redacted]')"),
+        (f'{{"method":"login","params":["ann","{S}"]}}', '{"method":"login","params":["ann","[redacted]"]}'),
+        # names
+        (f'{{"pwdHash":"{S}"}}', '{"pwdHash":"[redacted]"}'),
+        (f'{{"tokenId":"{S}{S}"}}', '{"tokenId":"[redacted]"}'),
+        (f"/verify?state={S}{S}&hash={S}{S}", "/verify?state=[redacted]&hash=[redacted]"),
+        # disguises
+        (f"p\u0430ssword={S}", "password=[redacted]"),
+        (f"pass\u200bword={S}", "password=[redacted]"),
+        (f"\uff50\uff57\uff44\uff1a{S}", "pwd\uff1a[redacted]"),
+        (f"&#112;assword={S}", "password=[redacted]"),
+        ("s=eyJwYXNzd29yZCI6Imh1bnRlcjIyIn0=&a=1", "s=[redacted]&a=1"),
+        # GraphQL: the value of a variable; the query stays whole
+        (
+            f'{{"query":"mutation L($p:String!){{login(password:$p){{id}}}}","variables":{{"e":"a","p":"{S}"}}}}',
+            '{"query":"mutation L($p:String!){login(password:$p){id}}","variables":{"e":"a","p":"[redacted]"}}',
+        ),
         # shapes
         (f"got Bearer {S} back", "got Bearer [redacted] back"),
         ("Basic YW5uOmh1bnRlcjI=", "Basic [redacted]"),
@@ -114,10 +157,47 @@ def test_own_secrets_are_removed():
         "100%25 %41 \\u0041 caf\\u00e9",
         "className=a",
         "İstanbul TOKEN",
+        "mat-card:nth-of-type(2) > button",
+        "app-otp:nth-of-type(1)",
+        "#card:nth-of-type(2) input:first-child",
+        'input[name="password"]:nth-of-type(2)',
+        "user-auth:not(.open)",
+        "login(password:$p){id} $p:String",
+        '{"state":"open","hash":"9e107d9d372bb6826bd81d3542a419d6","ticket":"TB-12"}',
+        "src/token.ts -> dist/token.js 12ms",
+        '{"properties":{"password":{"type":"string"}},"session":{"active":true,"count":3}}',
+        "name,password\nann,",
+        "Password\nAt least 8 characters",
+        "PWD=/home/ann12",
+        "cursor eyJpZCI6MTIzNDU2LCJuYW1lIjoiYSJ9",
     ],
 )
 def test_ordinary_text_is_unchanged(text: str):
     assert redact_text(text) == (text, 0)
+
+
+def test_locator_stays_whole_around_its_texts():
+    target = ActionTarget(selectors=["my-card:nth-of-type(2) >> session=a1b2c3", f'role=link[name="token {S}{S}1"]'])
+    entry = ActionEntry(seq=1, ts=1, kind=ActionKind.CLICK, target=target)
+    redactor = Redactor()
+    redactor.redact_actions([entry])
+    assert target.selectors == ["my-card:nth-of-type(2) >> session=a1b2c3", 'role=link[name="token [redacted]"]']
+    assert redactor.counts == Redaction(keys=1)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "clean"),
+    [
+        (["token:", S, "retry", "3 of 5"], ["token:", "[redacted]", "retry", "3 of 5"]),
+        (["user %s password: %s", "ann", S], ["user %s password: %s", "ann", "[redacted]"]),
+        (["%s of %d", "token", S], ["%s of %d", "token", "[redacted]"]),
+        (["%c%s", "color: red1234", S], ["%c%s", "color: red1234", S]),
+    ],
+)
+def test_argument_is_named_by_the_text_before_it(arguments: list[str], clean: list[str]):
+    entry = ConsoleEntry(seq=1, ts=1, level=Level.LOG, args=arguments)
+    Redactor().redact_console([entry])
+    assert entry.args == clean
 
 
 class TestExtraRules:
@@ -272,6 +352,10 @@ HOSTILE = [
     "tokentoken", "key", "pass%", "token=       ", "[redacted]", "ghp_", "{[", 'token:{"', 'token:"\\', "İ",
     '"token":\\"', "Cookie: ", "<token>", "%22token%22%3A%22", "token=a,", 'token=a"', "token-",
     "-----BEGIN ", "key://", "key-=", "?code=a,", "secret=is,", "cookie=is ", "curl ", "curl -u ", "mysql -", ".key-",
+    'secret:{"type":"string",', "password|", "password,a\n", "(password)=(", "(a,password) values (1,2", "login('a',",
+    "password\n", "password\t", "<td>password</td><td>", "$a:B password:$a variables:{", '"variables":{"a":', "state=",
+    "eyJabcdefghijklmnopqrst ", "/feed/", "token a b ", "token: |\n ", "password: %s ", "&#112;", "\u0430a", "a\u200b",
+    "password: [type=a, input_value=", '"phone":"', '"code":"1234",', "your code ", "1234 is your ", "password[0]",
 ]  # fmt: skip
 TAILS = [
     ('"token":"', "\\"), ('token={"', '"\\'), ("token=", "\\"), ("token={", "\\"), ("token=", ","),

@@ -1,9 +1,17 @@
 import { beforeEach, expect, test, vi } from 'vitest';
 import { CostMeter } from '../../src/recorder/replay/cost-meter';
 import { maskText, removeMedia } from '../../src/recorder/replay/masking';
+import { Redactor } from '../../src/recorder/redaction/redactor';
+import { redactTexts } from '../../src/recorder/replay/redact-texts';
 import { MAX_CHARACTERS, Segments } from '../../src/recorder/replay/segments';
 
 const read = (segments: Segments, time: number) => JSON.parse(segments.read(time)) as unknown[];
+
+test('a value beside its label is redacted', () => {
+  const nodes = ['Password:', '\n', 'hunter2x', 'Order 4711a'].map((textContent) => ({ textContent }));
+  redactTexts(nodes, new Redactor());
+  expect(nodes.map((node) => node.textContent)).toEqual(['Password:', '\n', '[redacted]', 'Order 4711a']);
+});
 
 test('a replay begins with the newest full snapshot that is early enough', () => {
   const segments = new Segments(30_000);

@@ -17,9 +17,11 @@ _LOOKAROUND = re.compile(
     r"\(\?(?:<?[=!])(?:[^()\\\[]|\\.|\[(?:[^\]\\]|\\.)*\]|\((?:[^()\\\[]|\\.|\[(?:[^\]\\]|\\.)*\])*\))*\)"
 )
 _QUOTE = r"(?:\\*[\"'`]|\\*u002[27]|%(?:25)*2[27]|&quot;|&#3[49];)"
-_SIGN = r"(?:\r?\n\r?\n|\s*(?:[=:>：＝]|\\+u003d|%(?:25)*3[ad]))"
+_SIGN = r"(?:\r?\n\r?\n|[\x01-\x08\x0e-\x1f\x80-\xbf\ufffd]|\s*(?:-*~?[=:>：＝→⇒➜⟶↦]|\\+u003d|%(?:25)*3[ad]))"
 _NAMING = r"(?:name|key|id|field|header|header_name|k|param|property|label|variable|itemprop|http-equiv|type)"
 _ANNOUNCED = r"(?:pass|pwd|kennwort|contrase|clave|senha|wachtw|key|token|secret|pin|otp|code)[a-z\u00f1]*"
+_SAID = r"(?:is|was|are|to|set|ist|lautet|est|es|\u00e9|value|provided|given|entered|received|used|key)"
+WEAK = r"state|nonce|salt|hash|ticket|remember|api|[?&;#](?:tk?|k|st)"
 # letters of keys, Latin and Cyrillic: \w, the letters of every script, takes twice the memory
 _WORD = r"0-9A-Za-z_\u00c0-\u024f\u0400-\u04ff"
 _REPEAT = re.compile(r"\{([0-9]+)(,?)[0-9]*\}")
@@ -39,26 +41,29 @@ def compile_format_gate() -> Gate:
 
 
 @cache
-def compile_gate(stems: str) -> Gate:
-    """Compile the gate for texts that one of the two others lets pass."""
-    return _compile(f"{_build_name_pattern(stems)}|{_build_format_pattern()}")
+def compile_rare_gate() -> Gate:
+    """Compile the gate for texts that the two others don't know: one for all would be too large to be fast."""
+    formats = "|".join(each.gate for each in RULES.formats if each.gate)
+    return _compile(f"(?-i:{formats})|{'|'.join(RULES.pairs.gates.rare)}")
 
 
 def _build_name_pattern(stems: str) -> str:
-    key = rf"(?:{stems})[{_WORD}.\-\]%]*"
+    key = rf"(?:{stems})[{_WORD}.\-\[\]%]*"
     return (
         rf"{key}(?: [{_WORD}]+)?{_QUOTE}?\]?{_SIGN}"
         rf"|{key}(?:[ {_WORD}.\-]*)\\*[\"']\s*,"
         rf"|{_NAMING}\\*[\"']?\s*[=:]\s*\\*[\"']?[^\"'<>=:]*(?:{stems})"
         rf"|<[^<>]*(?:{stems})"
         r"|--(?:pass|token|secret|api-key)|密码|密碼|口令|パスワード|비밀 ?번호|암호|пароль"
-        rf"|{_ANNOUNCED}:? (?:(?:is|was|are|to|set|ist|est|es|\u00e9):? ){{0,2}}[^\s0-9]*[0-9]"
+        rf"|(?:{WEAK})[{_WORD}.\-\]]*{_QUOTE}?{_SIGN}\s*{_QUOTE}?[0-9A-Za-z+/_-]{{20}}"
+        rf"|{'|'.join(RULES.pairs.gates.labels)}"
+        rf"|{_ANNOUNCED}:? (?:{_SAID}:? ){{0,3}}[^ \t\r\n0-9]*[0-9]"
     )
 
 
 def _build_format_pattern() -> str:
     exact = [
-        *(_loosen(each.pattern) for each in RULES.formats),
+        *(_loosen(each.pattern) for each in RULES.formats if not each.gate),
         rf"eyJ[{_WORD}-]{{10}}",
         "-----BEGIN [A-Z0-9 ]*PRIVATE",
         "://[^/ ]*@",
@@ -84,7 +89,8 @@ def _loosen(pattern: str) -> str:
         least = int(match[1])
         return match[0] if least <= _MAX_REPEAT and not match[2] else f"{{{min(least, _MAX_REPEAT)},}}"
 
-    return _REPEAT.sub(shorten, _LOOKAROUND.sub("", pattern)).replace(r"\1", r"\\*[\"']")
+    without = _LOOKAROUND.sub("", _LOOKAROUND.sub("", pattern))  # one may be in another
+    return _REPEAT.sub(shorten, without).replace(r"\1", r"\\*[\"']")
 
 
 def _compile(pattern: str) -> Gate:

@@ -1,30 +1,35 @@
 """Secrets whose name isn't joined to them by a sign: members of a record, elements and attributes, and prose."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from ticketbox.domain.captures.redaction import gates
+from ticketbox.domain.captures.redaction.columns import find_in_lists, find_in_tables
 from ticketbox.domain.captures.redaction.rules import RULES, Span, compile_rule, lower_text
 from ticketbox.domain.captures.redaction.secret_names import KeyKind, classify_key, normalize_name
-from ticketbox.domain.captures.redaction.secret_values import REDACTED, find_value, is_harmless_value, is_secret_value
-
-Place = tuple[int, int, str]
+from ticketbox.domain.captures.redaction.secret_values import (
+    REDACTED,
+    Place,
+    find_value,
+    is_harmless_value,
+    is_secret_value,
+    looks_secret,
+)
 
 _PAIRS = RULES.pairs
 _SPANS = [(compile_rule(each.pattern), each) for each in _PAIRS.spans]
 _PROSE = [(compile_rule(each.pattern), each.pattern, compile_rule(each.value)) for each in _PAIRS.prose]
 _TAG = compile_rule(_PAIRS.tag)
 _ATTRIBUTE = compile_rule(_PAIRS.attribute)
-_LOOSE_VALUE = compile_rule(r"^(?:(?:Bearer|Basic|Token|Digest) )?(?=[^ \t\r\n]{0,511}[0-9])[^ \t\r\n]{6,2048}$")
-_FIGURE = compile_rule(r"^[0-9]{1,4}[-/.][0-9]{1,2}|^[0-9.,%:]{1,11}$")
+_LABEL = compile_rule(_PAIRS.labels)
 _ARGUMENT_NAME = compile_rule(r"^[ \"']{0,2}([A-Za-z0-9_.-]{2,40}(?: [A-Za-z0-9_.-]{2,40}){0,2}) ?[=:]?[ \"']{0,2}$")
 
 
 def is_secret_argument(name: str, value: str) -> bool:
     """Whether a text is only the name of a secret, and the text after it looks like one: `token`, `8f3a…`."""
     match = _ARGUMENT_NAME.match(name) if len(name) <= 130 else None
-    return bool(match) and _is_secret(match[1], value, loose=True)
+    return bool(match) and _is_secret(match[1], value, True)
 
 
 def redact_pairs(text: str) -> tuple[str, int]:
@@ -41,24 +46,37 @@ def redact_pairs(text: str) -> tuple[str, int]:
         if gates.compile_rule_gate(source)(lowered):
             text, lowered, count = _replace(text, lowered, pattern, partial(_find_prose, value))
             hits += count
+    for find, is_name in ((find_in_lists, _is_name), (find_in_tables, _is_label)):
+        places = [(*span, REDACTED) for span in find(text, is_name, _is_secret)]
+        text, hits = replace_places(text, places), hits + len(places)
     return text, hits
+
+
+def replace_places(text: str, places: Sequence[Place]) -> str:
+    """Replace places of a text, in their order."""
+    parts: list[str] = []
+    done = 0
+    for start, end, replacement in places:
+        parts += text[done:start], replacement
+        done = end
+    return "".join((*parts, text[done:]))
 
 
 def _replace(
     text: str, lowered: str, pattern: re.Pattern[str], find: Callable[[re.Match[str], str], Place | None]
 ) -> tuple[str, str, int]:
     """Replace the places that `find` returns for matches in the lower-case text."""
-    parts: list[str] = []
-    done = position = 0
+    places: list[Place] = []
+    position = 0
     while match := pattern.search(lowered, position):
         position = max(match.end(), match.start() + 1)
         if place := find(match, text):
-            parts += text[done : place[0]], place[2]
-            done, position = place[1], max(position, place[1])
-    if not parts:
+            places.append(place)
+            position = max(position, place[1])
+    if not places:
         return text, lowered, 0
-    text = "".join((*parts, text[done:]))
-    return text, lower_text(text), len(parts) // 2
+    text = replace_places(text, places)
+    return text, lower_text(text), len(places)
 
 
 def _find_span(span: Span, match: re.Match[str], text: str) -> Place | None:
@@ -69,7 +87,7 @@ def _find_span(span: Span, match: re.Match[str], text: str) -> Place | None:
     start, end = match.span(span.value)
     # "<password> to continue" at the end of a text is a sentence; a cut document has no spaces in its value
     is_sentence = end == len(text) and " " in text[start:end].strip()
-    return (start, end, REDACTED) if not is_sentence and _is_secret(name, text[start:end], loose=span.loose) else None
+    return (start, end, REDACTED) if not is_sentence and _is_secret(name, text[start:end], span.loose) else None
 
 
 def _find_prose(value: re.Pattern[str], match: re.Match[str], text: str) -> Place | None:
@@ -83,8 +101,16 @@ def _cut(text: str, match: re.Match[str], group: int) -> str:
     return text[match.start(group) : match.end(group)]
 
 
-def _is_secret(key: str, value: str, *, loose: bool) -> bool:
-    if loose and (not _LOOSE_VALUE.match(value) or _FIGURE.match(value)):
+def _is_name(key: str) -> bool:
+    return classify_key(key, in_query=False) is not None
+
+
+def _is_label(name: str) -> bool:
+    return bool(_LABEL.search(name.lower())) and _is_name(name)
+
+
+def _is_secret(key: str, value: str, loose: bool) -> bool:
+    if loose and not looks_secret(value):
         return False
     kind = classify_key(key, in_query=False)
     return kind is not None and is_secret_value(value, kind, normalize_name(key))

@@ -4,6 +4,7 @@ The extension redacts too; the server repeats it for clients that don't (docs/op
 are counted; what is already `[redacted]` stays.
 """
 
+import re
 from collections.abc import Callable, Sequence
 
 import msgspec
@@ -24,6 +25,10 @@ from ticketbox.domain.captures.source_maps.frames import Frame
 HEADER_VALUE = 16_384
 
 _LONG = 4_096
+_MAX_LABEL = 100
+_PLACEHOLDER = re.compile("%[sdifoOj]")
+_LAST_WORDS = re.compile(r"(?:[A-Za-z0-9_.-]{2,40} )?[A-Za-z0-9_.-]{2,40} ?[=:]?[ \"']{0,2}$")
+_QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"', re.DOTALL)
 # Clean texts and names of headers are remembered, in at most 4 MB: other than ASCII takes up to four times as much.
 _MAX_CLEAN_LENGTH = 256
 _MAX_CLEAN_TEXTS = 10_000
@@ -64,6 +69,21 @@ class Redactor:
     def redact_body(self, body: str) -> str:
         """Redact the values of secret keys in a body (JSON, a form, XML or other text, whole or cut)."""
         return self.redact_text(body, BODY)
+
+    def redact_after(self, labels: Sequence[str], text: str, limit: int = TEXT) -> str:
+        """Redact a text that others may name: the text before it on a page, or among the arguments of a call."""
+        clean = self.redact_text(text, limit)
+        if not any(is_secret_argument(label, clean.strip()) for label in labels):
+            return clean
+        self.counts.keys += 1
+        return REDACTED
+
+    def redact_locator(self, locator: str) -> str:
+        """Redact the texts in a locator; the rest is structure, in which only known formats are secrets."""
+        parts = _QUOTED.split(locator)
+        parts[::2] = [self._scanner.scrub(part, self.counts, names=False) for part in parts[::2]]
+        parts[1::2] = [f'"{self.redact_text(part, LINE)}"' for part in parts[1::2]]
+        return "".join(parts)[:LINE]
 
     def redact_headers(self, headers: dict[str, str]) -> dict[str, str]:
         """Remove headers that identify somebody; keep the values of harmless ones only."""
@@ -170,7 +190,7 @@ class Redactor:
                 target.name = self._redact_optional(target.name, LINE)
                 target.test_id = self._redact_optional(target.test_id, LINE)
                 target.text = self._redact_optional(target.text, LINE)
-                target.selectors = [self.redact_text(each, LINE) for each in target.selectors]
+                target.selectors = [self.redact_locator(each) for each in target.selectors]
 
     def _redact_frames(self, frames: Sequence[Frame]) -> None:
         for frame in frames:
@@ -187,13 +207,12 @@ class Redactor:
                 )
 
     def _redact_arguments(self, arguments: list[str]) -> list[str]:
-        """Redact what a console call printed: `console.log("token", value)` names its secret in another argument."""
-        clean = [self.redact_text(each) for each in arguments]
-        for index in range(1, len(clean)):
-            if is_secret_argument(arguments[index - 1], clean[index]):
-                clean[index] = REDACTED
-                self.counts.keys += 1
-        return clean
+        """Redact what a console call printed: `console.log("token: %s", value)` names its secret before it."""
+        labels = [[each] for each in ("", *arguments)]
+        for index, part in enumerate(_PLACEHOLDER.split(arguments[0])[:-1] if arguments else (), 1):
+            if (words := _LAST_WORDS.search(part[-_MAX_LABEL:])) and index < len(arguments):
+                labels[index].append(words[0])
+        return [self.redact_after(*each) for each in zip(labels, arguments, strict=False)]
 
     def _redact_declared(self, name: str, value: str) -> tuple[str, str]:
         """Redact a name and its value as a member of a JSON object, which the rules for keys recognise."""

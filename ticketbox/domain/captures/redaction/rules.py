@@ -16,14 +16,18 @@ class Names(msgspec.Struct, frozen=True):
     contain: list[str]
     last: frozenset[str]
     query: frozenset[str]
+    query_random: frozenset[str]
     random: frozenset[str]
     random_not_after: frozenset[str]
+    not_keys: frozenset[str]
+    qualifiers: frozenset[str]
     harmless: list[str]
     harmless_last: frozenset[str]
     strong: list[str]
     need_digit: frozenset[str]
     whole_line: frozenset[str]
     stems: str
+    weak: str
 
 
 class Headers(msgspec.Struct, frozen=True):
@@ -44,15 +48,27 @@ class Values(msgspec.Struct, frozen=True):
     word: str
     scheme_prose: frozenset[str]
     random: str
+    loose: str
+    figure: str
+    pseudo: str
+    unfilled: str
+    block: str
+    flags: str
+    schema: str
+    program: str
 
 
 class Format(msgspec.Struct, frozen=True):
-    """A format of secrets. Every match contains one of `marks` in lower case; `kept`: group 1 stays."""
+    """A format of secrets. Every match contains one of `marks` in lower case; `kept`: group 1 stays.
+
+    `gate` is what a text with it contains, if the pattern itself is no good gate (gates.py).
+    """
 
     name: str
     marks: list[str]
     pattern: str
     kept: bool = False
+    gate: str = ""
 
 
 class Span(msgspec.Struct, frozen=True):
@@ -76,8 +92,15 @@ class Prose(msgspec.Struct, frozen=True):
     value: str
 
 
+class PairGates(msgspec.Struct, frozen=True):
+    """What a text has with a name and a value that aren't joined by a sign, if its names don't show it."""
+
+    labels: tuple[str, ...]
+    rare: tuple[str, ...]
+
+
 class Pairs(msgspec.Struct, frozen=True):
-    """Names and values that aren't joined by a sign."""
+    """Names and values that aren't joined by a sign; `labels` are parts of the names of columns and labels."""
 
     spans: tuple[Span, ...]
     tag: str
@@ -85,6 +108,8 @@ class Pairs(msgspec.Struct, frozen=True):
     naming: frozenset[str]
     valued: frozenset[str]
     prose: tuple[Prose, ...]
+    labels: str
+    gates: PairGates
 
 
 class Rules(msgspec.Struct, frozen=True):

@@ -39,23 +39,28 @@ def classify_key(key: str, *, in_query: bool) -> KeyKind | None:
     `in_query`: the key is the name of a query parameter.
     """
     words = [word.lower() for word in _WORDS.findall(key)]
-    while len(words) > 1 and (words[-1].isdigit() or words[-1] == "value"):
+    while len(words) > 1 and words[-1].isdigit():
         words.pop()
-    last, whole = words[-1] if words else "", "".join(words)
+    is_harmless = bool(words) and words[-1] in _NAMES.harmless_last
+    while len(words) > 1 and (words[-1].isdigit() or words[-1] in _NAMES.qualifiers):
+        words.pop()
+    last, before, whole = words[-1] if words else "", words[-2] if len(words) > 1 else "", "".join(words)
     name = normalize_name(key)
     for harmless in _NAMES.harmless:
         name = name.replace(harmless, "")
     kind = None
-    if last in _NAMES.harmless_last:
+    if is_harmless:
         pass
     elif any(part in name for part in _NAMES.contain):
         kind = KeyKind.STRONG if any(part in name for part in _NAMES.strong) else KeyKind.SECRET
-    elif last in _NAMES.need_digit:
+    elif last in _NAMES.need_digit or f"{before} {last}" in _NAMES.need_digit:
         kind = KeyKind.DIGIT
     elif last in _NAMES.last:
         kind = KeyKind.STRONG if last in _NAMES.strong else KeyKind.LAST
     elif in_query and whole in _NAMES.query:
         kind = KeyKind.QUERY
-    elif last in _NAMES.random and (len(words) == 1 or words[-2] not in _NAMES.random_not_after):
+    elif (last == "id" and before in _NAMES.last) or (in_query and whole in _NAMES.query_random):
         kind = KeyKind.RANDOM
+    elif last in _NAMES.random or (last.endswith("key") and last not in _NAMES.not_keys):
+        kind = None if before in _NAMES.random_not_after else KeyKind.RANDOM
     return kind

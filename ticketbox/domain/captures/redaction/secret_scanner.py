@@ -12,8 +12,10 @@ from collections.abc import Sequence
 
 from ticketbox.domain.captures.capture import Redaction
 from ticketbox.domain.captures.redaction import gates
+from ticketbox.domain.captures.redaction.disguises import redact_encoded, unmask
 from ticketbox.domain.captures.redaction.formats import redact_formats, redact_logins
-from ticketbox.domain.captures.redaction.pairs import redact_pairs
+from ticketbox.domain.captures.redaction.graphql import find_bound_values, list_variables
+from ticketbox.domain.captures.redaction.pairs import redact_pairs, replace_places
 from ticketbox.domain.captures.redaction.rules import RULES, compile_rule, lower_text
 from ticketbox.domain.captures.redaction.secret_names import KeyKind, classify_key, normalize_name
 from ticketbox.domain.captures.redaction.secret_values import QUOTE, REDACTED, find_value
@@ -22,13 +24,12 @@ MAX_RULES = 100
 
 _EMAIL_RULE = "format:email"
 _AFTER_STEM = (
-    r"(?>(?:[a-zа-яё0-9_.\-\]]|%(?!(?:25){0,3}(?:2[2367]|3[adf]))){0,48})"
+    r"(?>(?:[a-zа-яё0-9_.\]]|-(?!-?>)|%(?!(?:25){0,3}(?:2[2367]|3[adf]))){0,48})(?:\[[0-9]{0,3}\]){0,2}"
     r"(?: (?:keys?|tokens?|numbers?|codes?|phrase))?"
-    rf"(?P<quote>{QUOTE})?(?P<sign>\]?(?:(?:\r?\n){{2}}"
-    r"|\s{0,4}(?::?=?=>?|[:：＝]|\\{1,32}u003d|%(?:25){0,3}3[ad])))"
+    rf"(?P<quote>{QUOTE})?(?P<sign>\]?(?:(?:\r?\n){{2}}|[\x01-\x08\x0e-\x1f\x80-\x9f\xa1-\xaa\xac-\xb6\xb8-\xba\xbc-\xbe\ufffd]{{1,3}}"
+    r"|\s{0,4}(?::?=?=>?|[:：＝→⇒➜⟶↦]|-{1,2}>|~>|\\{1,32}u003d|%(?:25){0,3}3[ad])))"
 )
 _SEPARATOR = re.compile(r"(?:%(?:25)*|^u00)[0-9a-f]{2}", re.IGNORECASE)
-_ESCAPED = re.compile(r"(?:%(?:25){0,3}|\\{1,32}u00)(3\d|[46][1-9a-f]|[57][0-9a]|2[de]|5f)", re.IGNORECASE)
 _KEY_BACKWARDS = re.compile(r"[\w.\-\[\]%$]{0,64}")
 _WORD_BEFORE = re.compile(r"[A-Za-z]{2,16} $")
 _SECOND_WORDS = frozenset(("key", "keys", "code", "codes", "phrase", "seed"))
@@ -56,37 +57,56 @@ class SecretScanner:
             self._literals.append(("@", _EMAIL))
         own = sorted({re.escape(_find_stem(name)) for name in names if normalize_name(name)})
         stems = "|".join([RULES.names.stems, *own])
-        self._assignment = re.compile(f"(?:{stems}){_AFTER_STEM}")
-        self._may_have_secret = gates.compile_gate(stems)
+        self._assignment = re.compile(f"(?:{stems}|{RULES.names.weak}){_AFTER_STEM}")
         self._may_have_name = gates.compile_name_gate(stems)
         self._may_have_format = gates.compile_format_gate()
+        self._is_rare = gates.compile_rare_gate()
 
-    def scrub(self, text: str, counts: Redaction) -> str:
-        """Remove the secrets from a text and add their number to the counts.
+    def scrub(self, text: str, counts: Redaction, *, names: bool = True) -> str:
+        """Remove the secrets from a text and add their number to the counts; without `names`, only those of a format.
 
         A text without a secret is returned unchanged. In one with a secret, unnecessary escapes of letters and
         digits may be returned unescaped.
         """
-        clean = _ESCAPED.sub(_unescape, text) if "%" in text or "\\u00" in text else text
-        if not self._literals and not self._may_have_secret(clean) and (clean.isascii() or "İ" not in clean):
-            return text
+        clean = unmask(text)
         before = counts.total
         for plain, pattern in self._literals:
             if plain in clean:
                 clean, hits = pattern.subn(REDACTED, clean)
                 counts.extra += hits
-        if self._may_have_format(clean):
-            clean, hits = redact_formats(clean, clean.lower())
-            counts.patterns += hits
-            clean, hits = redact_logins(clean)
-            counts.query += hits
-        if "İ" in clean or self._may_have_name(clean):
-            clean, hits = redact_pairs(clean)
-            counts.keys += hits
-            clean = self._redact_values(clean, lower_text(clean), counts)
+        is_rare = self._is_rare(clean)
+        if is_rare or self._may_have_format(clean):
+            clean = self._redact_formats(clean, counts)
+            is_rare = is_rare or self._is_rare(clean)
+        if names and (is_rare or self._may_have_name(clean) or (not clean.isascii() and "İ" in clean)):
+            clean = self._redact_names(clean, counts)
         return clean if counts.total > before else text
 
-    def _redact_values(self, text: str, lowered: str, counts: Redaction) -> str:
+    def _redact_formats(self, text: str, counts: Redaction) -> str:
+        text, hits = redact_formats(text, text.lower())
+        counts.patterns += hits
+        text, hits = redact_encoded(text, self._holds_secret)
+        counts.patterns += hits
+        text, hits = redact_logins(text)
+        counts.query += hits
+        return text
+
+    def _holds_secret(self, decoded: str) -> bool:
+        is_rare = self._is_rare(decoded)
+        if (is_rare or self._may_have_format(decoded)) and redact_formats(decoded, decoded.lower())[1]:
+            return True
+        return (is_rare or self._may_have_name(decoded)) and self._redact_names(decoded, Redaction()) != decoded
+
+    def _redact_names(self, text: str, counts: Redaction) -> str:
+        text, hits = redact_pairs(text)
+        counts.keys += hits
+        variables = list_variables(text)
+        places = find_bound_values(text, variables)
+        counts.keys += len(places)
+        text = replace_places(text, places)
+        return self._redact_values(text, lower_text(text), counts, variables)
+
+    def _redact_values(self, text: str, lowered: str, counts: Redaction, variables: frozenset[str]) -> str:
         """Redact the values of secret keys."""
         parts: list[str] = []
         done = position = 0
@@ -103,7 +123,7 @@ class SecretScanner:
             kind = KeyKind.OWN if is_own else classify_key(key, in_query=in_query)
             if kind is None or not (quote or not sign.isspace()):
                 continue
-            span = find_value(text, position, key, quote, sign, kind)
+            span = find_value(text, position, key, quote, sign, kind, variables)
             if not span:
                 continue
             parts += text[done : span[0]], span[2]
@@ -124,10 +144,6 @@ def _find_word_before(text: str, start: int) -> str:
     """Return the word before a key such as `phrase`, which alone says too little, with its space."""
     match = _WORD_BEFORE.search(text[max(0, start - 17) : start])
     return match[0] if match else ""
-
-
-def _unescape(match: re.Match[str]) -> str:
-    return chr(int(match[1], 16))
 
 
 def _find_stem(name: str) -> str:

@@ -62,6 +62,7 @@ class NodeCopier:
         self._redactor = redactor
         self._limit = limit
         self._tags: dict[int, frozenset[str]] = {}
+        self._label = ""  # the text before the next one, which may name a secret
 
     def forget(self) -> None:
         """Forget all elements: a full snapshot begins with new ones."""
@@ -81,6 +82,7 @@ class NodeCopier:
 
         The children are taken out of their lists, so that memory doesn't hold the whole tree twice.
         """
+        self._label = ""
         copies: list[Json] = []
         waiting: list[tuple[list[Json], int | None, list[Json]]] = [([root], parent, copies)]
         while waiting:
@@ -140,7 +142,8 @@ class NodeCopier:
         if node.get("isStyle") is True:
             above = above | {"style"}
             copy["isStyle"] = True
-        copy["textContent"] = self._copy_text_inside(above, node["textContent"])
+        copy["textContent"] = self._copy_text_inside(above, node["textContent"], self._label)
+        self._label = node["textContent"].strip() or self._label
         for tag in above & _TAGS_OF_TEXTS:
             self._remember_tag(copy["id"], tag)
 
@@ -149,14 +152,14 @@ class NodeCopier:
         known = self._tags.get(node)
         self._tags[node] = _build_tag_set(tag) if known is None else known | {tag}
 
-    def _copy_text_inside(self, above: frozenset[str], text: str) -> str:
+    def _copy_text_inside(self, above: frozenset[str], text: str, label: str = "") -> str:
         if PLACEHOLDER in above:
             return ""
         if "textarea" in above:
             return mask_text(text)
         if "style" in above:
             return "\n" + self.copy_css(text)
-        return self.copy_text(text)
+        return self._redactor.redact_after((label,), text, _NO_LIMIT)
 
     def _fill_element(self, copy: Json, node: Json) -> list[Json]:
         tag: str = node["tagName"]

@@ -1,7 +1,15 @@
 /** Secrets whose name isn't joined to them by a sign: members, elements, attributes, prose. As on the server. */
+import { findInLists, findInTables } from './columns';
 import { lowerCase, RULES, type Span } from './rules';
 import { classifyKey, normalizeName, type KeyKind } from './secret-names';
-import { findSecretValue, isHarmlessValue, isSecretValue, REDACTED, type SecretValue } from './secret-values';
+import {
+  findSecretValue,
+  isHarmlessValue,
+  isSecretValue,
+  looksSecret,
+  REDACTED,
+  type SecretValue,
+} from './secret-values';
 
 const { pairs } = RULES;
 const SPANS = pairs.spans.map((span) => ({ span, pattern: new RegExp(span.pattern, 'dg') }));
@@ -13,8 +21,7 @@ const TAG = new RegExp(pairs.tag, 'dg');
 const ATTRIBUTE = new RegExp(pairs.attribute, 'g');
 const NAMING = new Set(pairs.naming);
 const VALUED = new Set(pairs.valued);
-const LOOSE_VALUE = /^(?:(?:Bearer|Basic|Token|Digest) )?(?=[^ \t\r\n]{0,511}[0-9])[^ \t\r\n]{6,2048}$/;
-const FIGURE = /^[0-9]{1,4}[-/.][0-9]{1,2}|^[0-9.,%:]{1,11}$/;
+const LABEL = new RegExp(pairs.labels);
 const ARGUMENT_NAME = /^[ "']{0,2}([A-Za-z0-9_.-]{2,40}(?: [A-Za-z0-9_.-]{2,40}){0,2}) ?[=:]?[ "']{0,2}$/;
 
 /** Whether a text is only the name of a secret, and the text after it looks like one: `token`, `8f3a…`. */
@@ -29,7 +36,7 @@ export function redactPairs(text: string): [string, number] {
   let lowered = lowerCase(text);
   let hits = 0;
   const apply = (pattern: RegExp, find: (match: RegExpExecArray) => SecretValue | null) => {
-    const [replaced, count] = replacePlaces(clean, lowered, pattern, find);
+    const [replaced, count] = replaceMatches(clean, lowered, pattern, find);
     if (count) [clean, lowered] = [replaced, lowerCase(replaced)];
     return count;
   };
@@ -46,18 +53,40 @@ export function redactPairs(text: string): [string, number] {
       const found = clean.slice(start, end);
       return value.test(found) && !isHarmlessValue(found) ? { start, end, replacement: REDACTED } : null;
     });
+  for (const [find, isColumn] of [
+    [findInLists, isName],
+    [findInTables, isLabel],
+  ] as const) {
+    const places = find(clean, isColumn, isSecret).map(([start, end]) => ({
+      start,
+      end,
+      replacement: REDACTED,
+    }));
+    clean = replacePlaces(clean, places);
+    hits += places.length;
+  }
   return [clean, hits];
 }
 
+/** Replace places of a text, in their order. */
+export function replacePlaces(text: string, places: readonly SecretValue[]): string {
+  const parts: string[] = [];
+  let copiedTo = 0;
+  for (const { start, end, replacement } of places) {
+    parts.push(text.slice(copiedTo, start), replacement);
+    copiedTo = end;
+  }
+  return places.length ? parts.join('') + text.slice(copiedTo) : text;
+}
+
 /** Replace the places that `find` returns for matches in the lower-case text. */
-function replacePlaces(
+function replaceMatches(
   text: string,
   lowered: string,
   pattern: RegExp,
   find: (match: RegExpExecArray) => SecretValue | null,
 ): [string, number] {
-  const parts: string[] = [];
-  let copiedTo = 0;
+  const places: SecretValue[] = [];
   let position = 0;
   for (;;) {
     pattern.lastIndex = position;
@@ -66,11 +95,10 @@ function replacePlaces(
     position = Math.max(pattern.lastIndex, match.index + 1);
     const place = find(match);
     if (!place) continue;
-    parts.push(text.slice(copiedTo, place.start), place.replacement);
-    copiedTo = place.end;
+    places.push(place);
     position = Math.max(position, place.end);
   }
-  return [parts.length ? parts.join('') + text.slice(copiedTo) : text, parts.length / 2];
+  return [replacePlaces(text, places), places.length];
 }
 
 function findSpan(match: RegExpExecArray, span: Span, text: string): SecretValue | null {
@@ -87,8 +115,16 @@ function findSpan(match: RegExpExecArray, span: Span, text: string): SecretValue
   return !isSentence && isSecret(name, value, !!span.loose) ? { start, end, replacement: REDACTED } : null;
 }
 
+function isName(key: string): boolean {
+  return classifyKey(key, false) !== null;
+}
+
+function isLabel(name: string): boolean {
+  return LABEL.test(name.toLowerCase()) && isName(name);
+}
+
 function isSecret(key: string, value: string, isLoose: boolean): boolean {
-  if (isLoose && (!LOOSE_VALUE.test(value) || FIGURE.test(value))) return false;
+  if (isLoose && !looksSecret(value)) return false;
   const kind = classifyKey(key, false);
   return kind !== null && isSecretValue(value, kind, normalizeName(key));
 }

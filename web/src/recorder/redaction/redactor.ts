@@ -19,6 +19,10 @@ const MAX_URL = 65_536;
 const MAX_NAME = 200;
 const MAX_SCRIPT_URL = 1_000;
 const MAX_CLEAN_TEXTS = 10_000;
+const MAX_LABEL = 100;
+const PLACEHOLDER = /%[sdifoOj]/;
+const LAST_WORDS = /(?:[A-Za-z0-9_.-]{2,40} )?[A-Za-z0-9_.-]{2,40} ?[=:]?[ "']{0,2}$/;
+const QUOTED = /"((?:[^"\\]|\\.)*)"/s;
 
 /** Redacts the secrets of one capture and counts them. Entries are changed in place. `extra`: the project's rules. */
 export class Redactor {
@@ -39,6 +43,14 @@ export class Redactor {
       this.#cleanTexts.add(text);
     }
     return clean.slice(0, limit);
+  }
+
+  /** Redact a text that others may name: the text before it on a page, or among the arguments of a call. */
+  redactAfter(labels: string[], text: string): string {
+    const clean = this.redactText(text);
+    if (!labels.some((label) => isSecretArgument(label, clean.trim()))) return clean;
+    this.counts.keys += 1;
+    return REDACTED;
   }
 
   redactPage(page: PageFacts): PageFacts {
@@ -144,7 +156,7 @@ export class Redactor {
     target.name = this.#redactOptional(target.name, MAX_LINE);
     target.test_id = this.#redactOptional(target.test_id, MAX_LINE);
     target.text = this.#redactOptional(target.text, MAX_LINE);
-    target.selectors = (target.selectors ?? []).map((each) => this.redactText(each, MAX_LINE));
+    target.selectors = (target.selectors ?? []).map((each) => this.#redactLocator(each));
   }
 
   #redactRequest(entry: NetworkEntry): void {
@@ -179,15 +191,26 @@ export class Redactor {
     return result;
   }
 
-  /** What a console call printed: `console.log('token', value)` names its secret in another argument. */
+  /** Redact the texts in a locator; the rest is structure, in which only known formats are secrets. */
+  #redactLocator(locator: string): string {
+    return locator
+      .split(QUOTED)
+      .map((part, index) =>
+        index % 2 ? `"${this.redactText(part, MAX_LINE)}"` : this.#scanner.redact(part, this.counts, false),
+      )
+      .join('')
+      .slice(0, MAX_LINE);
+  }
+
+  /** What a console call printed: `console.log('token: %s', value)` names its secret before it. */
   #redactArguments(values: string[]): string[] {
-    return values
-      .map((value) => this.redactText(value))
-      .map((clean, index) => {
-        if (index === 0 || !isSecretArgument(values[index - 1]!, clean)) return clean;
-        this.counts.keys += 1;
-        return REDACTED;
-      });
+    const labels = ['', ...values].map((each) => [each]);
+    const parts = (values[0] ?? '').split(PLACEHOLDER).slice(0, -1);
+    parts.forEach((part, index) => {
+      const words = LAST_WORDS.exec(part.slice(-MAX_LABEL));
+      if (words) labels[index + 1]?.push(words[0]);
+    });
+    return values.map((value, index) => this.redactAfter(labels[index]!, value));
   }
 
   #redactOptional(text: string | null | undefined, limit?: number): string | null {

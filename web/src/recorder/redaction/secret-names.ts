@@ -11,6 +11,9 @@ const NAMES = RULES.names;
 const LAST = new Set(NAMES.last);
 const QUERY = new Set(NAMES.query);
 const RANDOM = new Set(NAMES.random);
+const QUERY_RANDOM = new Set(NAMES.query_random);
+const NOT_KEYS = new Set(NAMES.not_keys);
+const QUALIFIERS = new Set(NAMES.qualifiers);
 const RANDOM_NOT_AFTER = new Set(NAMES.random_not_after);
 const HARMLESS_LAST = new Set(NAMES.harmless_last);
 const NEED_DIGIT = new Set(NAMES.need_digit);
@@ -19,6 +22,8 @@ const WORD = /[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+/g;
 const MAX_KEYS = 8_192;
 
 export const STEMS = NAMES.stems;
+/** Names that say little: their values are secret only if they look random. */
+export const WEAK = NAMES.weak;
 export const REMOVED_HEADERS = new Set(RULES.headers.removed);
 
 const kinds = new Map<string, KeyKind | null>();
@@ -49,16 +54,22 @@ export function classifyKey(key: string, isParameter: boolean): KeyKind | null {
 
 function decideKind(key: string, isParameter: boolean): KeyKind | null {
   const words = [...key.matchAll(WORD)].map(([word]) => word.toLowerCase());
-  while (words.length > 1 && (/^\d+$/.test(words.at(-1)!) || words.at(-1) === 'value')) words.pop();
-  const last = words.at(-1) ?? '';
+  const isNumber = () => words.length > 1 && /^\d+$/.test(words.at(-1)!);
+  while (isNumber()) words.pop();
+  const isHarmless = HARMLESS_LAST.has(words.at(-1) ?? '');
+  while (isNumber() || (words.length > 1 && QUALIFIERS.has(words.at(-1)!))) words.pop();
+  const [before = '', last = ''] = ['', '', ...words].slice(-2);
+  const whole = words.join('');
   let name = normalizeName(key);
   for (const harmless of NAMES.harmless) name = name.replaceAll(harmless, '');
-  if (HARMLESS_LAST.has(last)) return null;
+  if (isHarmless) return null;
   if (NAMES.contain.some((part) => name.includes(part)))
     return NAMES.strong.some((part) => name.includes(part)) ? 'strong' : 'secret';
-  if (NEED_DIGIT.has(last)) return 'digit';
+  if (NEED_DIGIT.has(last) || NEED_DIGIT.has(`${before} ${last}`)) return 'digit';
   if (LAST.has(last)) return NAMES.strong.includes(last) ? 'strong' : 'last';
-  if (isParameter && QUERY.has(words.join(''))) return 'query';
-  if (RANDOM.has(last) && (words.length === 1 || !RANDOM_NOT_AFTER.has(words.at(-2)!))) return 'random';
+  if (isParameter && QUERY.has(whole)) return 'query';
+  if ((last === 'id' && LAST.has(before)) || (isParameter && QUERY_RANDOM.has(whole))) return 'random';
+  if (RANDOM.has(last) || (last.endsWith('key') && !NOT_KEYS.has(last)))
+    return RANDOM_NOT_AFTER.has(before) ? null : 'random';
   return null;
 }

@@ -1,19 +1,21 @@
 /** Finds secrets in any text (docs/use/captures.md, "Redaction"). The server has the same rules. */
 import type { RedactionCounts } from '../capture-types';
+import { redactEncoded, unmask } from './disguises';
 import { redactFormats, redactLogins } from './formats';
-import { redactPairs } from './pairs';
+import { findBoundValues, listVariables } from './graphql';
+import { redactPairs, replacePlaces } from './pairs';
 import { lowerCase, RULES } from './rules';
-import { classifyKey, normalizeName, STEMS } from './secret-names';
+import { classifyKey, normalizeName, STEMS, WEAK } from './secret-names';
 import { findSecretValue, QUOTE, REDACTED } from './secret-values';
 
 const MAX_RULES = 100;
 const EMAIL_RULE = 'format:email';
-const KEY_REST = String.raw`(?:[a-zа-яё0-9_.\-\]]|%(?!(?:25){0,3}(?:2[2367]|3[adf]))){0,48}`;
+const KEY_REST = String.raw`(?:[a-zа-яё0-9_.\]]|-(?!-?>)|%(?!(?:25){0,3}(?:2[2367]|3[adf]))){0,48}`;
+const BINARY = String.raw`[\x01-\x08\x0e-\x1f\x80-\x9f\xa1-\xaa\xac-\xb6\xb8-\xba\xbc-\xbe\ufffd]{1,3}`;
 const AFTER_STEM =
-  String.raw`(?=(?<tail>${KEY_REST}))\k<tail>(?: (?:keys?|tokens?|numbers?|codes?|phrase))?(?<quote>${QUOTE})?` +
-  String.raw`(?<sign>\]?(?:(?:\r?\n){2}|\s{0,4}(?::?=?=>?|[:：＝]|\\{1,32}u003d|%(?:25){0,3}3[ad])))`;
+  String.raw`(?=(?<tail>${KEY_REST}))\k<tail>(?:\[[0-9]{0,3}\]){0,2}(?: (?:keys?|tokens?|numbers?|codes?|phrase))?(?<quote>${QUOTE})?` +
+  String.raw`(?<sign>\]?(?:(?:\r?\n){2}|${BINARY}|\s{0,4}(?::?=?=>?|[:：＝→⇒➜⟶↦]|-{1,2}>|~>|\\{1,32}u003d|%(?:25){0,3}3[ad])))`;
 const SEPARATOR = /(?:%(?:25)*|^u00)[0-9a-f]{2}/gi;
-const ESCAPED = /(?:%(?:25){0,3}|\\{1,32}u00)(3\d|[46][1-9a-f]|[57][0-9a]|2[de]|5f)/gi;
 const KEY_BACKWARDS = /^[\p{L}\p{N}_.\-[\]%$]{0,64}/u;
 const WORD_BEFORE = /[A-Za-z]{2,16} $/;
 const SECOND_WORDS = new Set(['key', 'keys', 'code', 'codes', 'phrase', 'seed']);
@@ -22,7 +24,7 @@ const SECOND_WORDS = new Set(['key', 'keys', 'code', 'codes', 'phrase', 'seed'])
 export class SecretScanner {
   readonly #keys: Set<string>;
   readonly #literals: [string, RegExp][];
-  readonly #stem: RegExp;
+  readonly #gate: RegExp;
   readonly #assignment: RegExp;
 
   constructor(extra: readonly string[] = []) {
@@ -36,16 +38,14 @@ export class SecretScanner {
       .flatMap((rule) => compileLiteral(rule.slice(5).trim()));
     if (rules.includes(EMAIL_RULE)) this.#literals.push(['@', new RegExp(RULES.email, 'g')]);
     const stems = [STEMS, ...new Set(names.map((name) => escapeRegExp(stemOf(name))))].join('|');
-    this.#stem = new RegExp(stems);
-    this.#assignment = new RegExp(`(?:${stems})${AFTER_STEM}`, 'g');
+    this.#gate = new RegExp([stems, WEAK, ...RULES.pairs.gates.labels, ...RULES.pairs.gates.rare].join('|'));
+    this.#assignment = new RegExp(`(?:${stems}|${WEAK})${AFTER_STEM}`, 'g');
   }
 
-  /** Return the text with its secrets redacted, and add them to the counts. */
-  redact(text: string, counts: RedactionCounts): string {
+  /** Return the text with its secrets redacted, and add them to the counts; `names`: not only those of a format. */
+  redact(text: string, counts: RedactionCounts, names = true): string {
     const countBefore = sumCounts(counts);
-    let clean = text;
-    if (text.includes('%') || text.includes('\\u00'))
-      clean = text.replace(ESCAPED, (_, code: string) => String.fromCharCode(parseInt(code, 16)));
+    let clean = unmask(text);
     for (const [prefix, pattern] of this.#literals) {
       if (!clean.includes(prefix)) continue;
       clean = clean.replace(pattern, () => {
@@ -56,20 +56,38 @@ export class SecretScanner {
     let hits: number;
     [clean, hits] = redactFormats(clean, lowerCase(clean));
     counts.patterns += hits;
+    [clean, hits] = redactEncoded(clean, (decoded) => this.#holdsSecret(decoded));
+    counts.patterns += hits;
     if (clean.includes('@') || clean.includes('%')) {
       [clean, hits] = redactLogins(clean);
       counts.query += hits;
     }
-    if (this.#stem.test(lowerCase(clean))) {
-      [clean, hits] = redactPairs(clean);
-      counts.keys += hits;
-      clean = this.#redactValues(clean, lowerCase(clean), counts);
-    }
+    if (names && this.#gate.test(lowerCase(clean))) clean = this.#redactNames(clean, counts);
     return sumCounts(counts) > countBefore ? clean : text;
   }
 
+  #holdsSecret(decoded: string): boolean {
+    const lowered = lowerCase(decoded);
+    if (redactFormats(decoded, lowered)[1]) return true;
+    return this.#gate.test(lowered) && this.#redactNames(decoded, createCounts()) !== decoded;
+  }
+
+  #redactNames(text: string, counts: RedactionCounts): string {
+    const [paired, hits] = redactPairs(text);
+    const variables = listVariables(paired);
+    const places = findBoundValues(paired, variables);
+    counts.keys += hits + places.length;
+    const clean = replacePlaces(paired, places);
+    return this.#redactValues(clean, lowerCase(clean), counts, variables);
+  }
+
   /** Redact the values of secret keys. */
-  #redactValues(text: string, lowered: string, counts: RedactionCounts): string {
+  #redactValues(
+    text: string,
+    lowered: string,
+    counts: RedactionCounts,
+    variables: ReadonlySet<string>,
+  ): string {
     const parts: string[] = [];
     const pattern = this.#assignment;
     let copiedTo = 0;
@@ -92,7 +110,7 @@ export class SecretScanner {
       const isProjectKey = this.#keys.has(normalizeName(lastSegment(key)));
       const kind = isProjectKey ? 'own' : classifyKey(key, isParameter);
       if (!kind || (!quote && sign.trim() === '')) continue;
-      const value = findSecretValue(text, position, key, quote, sign, kind);
+      const value = findSecretValue(text, position, key, quote, sign, kind, variables);
       if (!value) continue;
       parts.push(text.slice(copiedTo, value.start), value.replacement);
       copiedTo = position = value.end;
@@ -102,6 +120,10 @@ export class SecretScanner {
     }
     return copiedTo ? parts.join('') + text.slice(copiedTo) : text;
   }
+}
+
+function createCounts(): RedactionCounts {
+  return { headers: 0, query: 0, keys: 0, patterns: 0, extra: 0 };
 }
 
 function sumCounts({ headers, query, keys, patterns, extra }: RedactionCounts): number {
