@@ -17,8 +17,11 @@ from ticketbox.domain.captures.fields import LINE
 
 MAX_SHOWN = 4_000
 
-_ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://[^\s'\"<>)\]]+", re.IGNORECASE)
-_CHANGING = re.compile(r"\b(?:0x[0-9a-f]+|(?=[0-9a-f-]*[0-9])[0-9a-f-]{7,})\b|[0-9]+(?:[.,][0-9]+)*", re.IGNORECASE)
+# Each stops within a few characters of where it starts: messages may be one word of any length.
+_ADDRESS = re.compile(r"[a-z][a-z0-9+.-]{0,30}://[^\s'\"<>)\]]+", re.IGNORECASE)
+_CHANGING = re.compile(
+    r"\b(?:0x[0-9a-f]+|(?=[0-9a-f-]{0,64}[0-9])[0-9a-f-]{7,})\b|[0-9]+(?:[.,][0-9]+)*", re.IGNORECASE
+)
 
 
 class Failure(msgspec.Struct):
@@ -55,6 +58,7 @@ class Failure(msgspec.Struct):
         shown = clip_text(self.report)[-MAX_SHOWN:].replace("```", "'''")
         commit = find_commit()
         facts = [f"Test: `{escape_name(self.name)}`", f"Place: `{self.path}:{self.line}`"]
+        facts += [f"Test id: `{identify_test(self.name)}`"]
         facts += [f"Commit: `{commit}`"] if commit else []
         facts += [f"Run: {os.environ['CI_JOB_URL']}"] if os.environ.get("CI_JOB_URL") else []
         return f"A test {verb}.\n\n```\n{shown}\n```\n\n" + "".join(f"- {fact}\n" for fact in facts)
@@ -82,8 +86,13 @@ class Failure(msgspec.Struct):
 
 
 def escape_name(name: str) -> str:
-    """Return the name of a test as descriptions have it."""
-    return name.replace("`", "'")
+    """Return the name of a test as descriptions have it, in one line."""
+    return " ".join(name.replace("`", "'").split())
+
+
+def identify_test(name: str) -> str:
+    """Return an id that a test has in descriptions: something in its name may be redacted there."""
+    return hashlib.sha256(name.encode()).hexdigest()[:16]
 
 
 def find_commit() -> str:

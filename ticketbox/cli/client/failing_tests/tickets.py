@@ -4,21 +4,21 @@ The reporter for Playwright does the same (ticketbox/http/reporters/playwright/t
 """
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any, NoReturn
 
 import httpx2
 import msgspec
 
 from ticketbox.cli.client.connection import Server, UploadedFile, decode_body, exit_with_problem
-from ticketbox.cli.client.failing_tests.failures import Failure, escape_name, find_commit
+from ticketbox.cli.client.failing_tests.failures import Failure, find_commit, identify_test
 from ticketbox.cli.client.imports.files import build_parts
 
 Json = dict[str, Any]
 
 LABEL = "failing-test"
 MAX_REPLACED = 5  # archived tickets of one fingerprint
-MAX_OPEN = 100
+PAGE = 100
 MAX_TRACE = 20 * 1024 * 1024
 _OF_ONE_CALL = {400, 409, 413, 415, 422, 500}  # what this call sent isn't accepted
 
@@ -98,18 +98,17 @@ def note_passes(server: Server, project: str, passed: Collection[str]) -> Iterat
     """Comment on the tickets whose tests passed, and remove their label; yield lines that say so."""
     if not passed:
         return
-    names = {escape_name(each) for each in passed}
-    query = {"project_id": project, "label": [LABEL], "resolved": False, "limit": MAX_OPEN}
-    for each in decode_body(_call(server, "list_tickets", query))["items"]:
+    names = {identify_test(each): each for each in passed}
+    for each in _list_open_tickets(server, project):
         try:
             yield from _note_pass(server, each["id"], names)
         except Refusal as refusal:
             yield f"the pass isn't noted on {each['id']}: {refusal}"
 
 
-def _note_pass(server: Server, ticket_id: str, names: Collection[str]) -> Iterator[str]:
+def _note_pass(server: Server, ticket_id: str, names: Mapping[str, str]) -> Iterator[str]:
     ticket = _load_ticket(server, ticket_id)
-    match = re.search(r"^- Test: `(.+)`$", ticket["description"], re.MULTILINE)
+    match = re.search(r"^- Test id: `([0-9a-f]{16})`$", ticket["description"], re.MULTILINE)
     if match is None or match[1] not in names:
         return
     times = "one failure" if ticket["occurrences"] == 1 else f"{ticket['occurrences']} failures"
@@ -117,7 +116,17 @@ def _note_pass(server: Server, ticket_id: str, names: Collection[str]) -> Iterat
     _call(server, "add_comment", {"ticket_id": ticket["id"], "body": body})
     labels = [label for label in ticket["labels"] if label != LABEL]
     _call(server, "update_ticket", {"ticket_id": ticket["id"], "labels": labels})
-    yield f"{match[1]}: passes; commented on {ticket['url']}"
+    yield f"{names[match[1]]}: passes; commented on {ticket['url']}"
+
+
+def _list_open_tickets(server: Server, project: str) -> list[Json]:
+    query: Json = {"project_id": project, "label": [LABEL], "resolved": False, "limit": PAGE}
+    page = decode_body(_call(server, "list_tickets", query))
+    tickets = page["items"]
+    while page["next_cursor"]:
+        page = decode_body(_call(server, "list_tickets", {**query, "cursor": page["next_cursor"]}))
+        tickets += page["items"]
+    return tickets
 
 
 def _load_ticket(server: Server, ticket_id: str) -> Json:

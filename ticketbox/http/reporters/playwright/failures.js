@@ -53,15 +53,23 @@ function joinLine(text) {
   return text.replace(/[\s\p{Cc}]+/gu, ' ').trim();
 }
 
-/** Remove what differs each time from the first lines of a message: numbers, ids, addresses. */
+/** An id that a test has in descriptions: something in its name may be redacted there. */
+export function identifyTest(name) {
+  return createHash('sha256').update(name).digest('hex').slice(0, 16);
+}
+
+/**
+ * Remove what differs each time from the first lines of a message: numbers, ids, addresses. Each expression stops
+ * within a few characters of where it starts: a message may be one word of any length.
+ */
 function normalize(message) {
   return message
     .split('\n')
     .filter((line) => line.trim())
     .slice(0, MAX_LINES)
     .join('\n')
-    .replace(/[a-z][a-z0-9+.-]*:\/\/[^\s'"<>)\]]+/gi, '@')
-    .replace(/\b(?:0x[0-9a-f]+|(?=[0-9a-f-]*\d)[0-9a-f-]{7,})\b|\d+(?:[.,]\d+)*/gi, '#');
+    .replace(/[a-z][a-z0-9+.-]{0,30}:\/\/[^\s'"<>)\]]+/gi, '@')
+    .replace(/\b(?:0x[0-9a-f]+|(?=[0-9a-f-]{0,64}\d)[0-9a-f-]{7,})\b|\d+(?:[.,]\d+)*/gi, '#');
 }
 
 function describe(name, test, outcome, file, message) {
@@ -71,7 +79,8 @@ function describe(name, test, outcome, file, message) {
     (env.GITHUB_RUN_ID &&
       `${env.GITHUB_SERVER_URL}/${env.GITHUB_REPOSITORY}/actions/runs/${env.GITHUB_RUN_ID}`);
   const facts = [
-    `Test: \`${name.replaceAll('`', "'")}\``,
+    `Test: \`${name.replaceAll('`', "'").replace(/\s+/g, ' ')}\``,
+    `Test id: \`${identifyTest(name)}\``,
     `Place: \`${file}:${test.location.line}\``,
     ...(findCommit() ? [`Commit: \`${findCommit()}\``] : []),
     ...(run ? [`Run: ${run}`] : []),

@@ -1,10 +1,10 @@
 /** Tickets of failing tests: one for each fingerprint, counted, and noted when the test passes. */
 import { isFinal } from './client.js';
 import { clip, finishStreams } from './entries.js';
-import { findCommit } from './failures.js';
+import { findCommit, identifyTest } from './failures.js';
 
 const MAX_REPLACED = 5; // archived tickets of one fingerprint
-const MAX_OPEN = 100;
+const PAGE = 100;
 
 /** File a failure, or count it on the ticket that it already has; return a line that says so. */
 export async function fileFailure(client, options, failure) {
@@ -55,17 +55,11 @@ async function countFailure(client, { label }, ticketId) {
 /** Comment on the tickets whose tests passed, and remove their label; return lines that say so. */
 export async function notePasses(client, { project, label }, passed) {
   if (passed.size === 0) return [];
-  const query = new URLSearchParams({
-    project_id: project,
-    label,
-    resolved: 'false',
-    limit: String(MAX_OPEN),
-  });
-  const { answer } = await client.call('GET', `/tickets?${query}`);
+  const names = new Map([...passed].map((name) => [identifyTest(name), name]));
   const lines = [];
-  for (const { id } of answer.items) {
+  for (const { id } of await listOpenTickets(client, project, label)) {
     try {
-      lines.push(...(await notePass(client, id, label, passed)));
+      lines.push(...(await notePass(client, id, label, names)));
     } catch (error) {
       if (isFinal(error)) throw error;
       lines.push(`the pass isn't noted on ${id}: ${error.message}`);
@@ -74,17 +68,27 @@ export async function notePasses(client, { project, label }, passed) {
   return lines;
 }
 
-async function notePass(client, id, label, passed) {
+async function notePass(client, id, label, names) {
   const ticket = await loadTicket(client, id);
-  const name = /^- Test: `(.+)`$/m.exec(ticket.description)?.[1];
-  const isPassed = name !== undefined && [...passed].some((each) => each.replaceAll('`', "'") === name);
-  if (!isPassed) return [];
+  const name = names.get(/^- Test id: `([0-9a-f]{16})`$/m.exec(ticket.description)?.[1]);
+  if (name === undefined) return [];
   const times = ticket.occurrences === 1 ? 'one failure' : `${ticket.occurrences} failures`;
   await client.call('POST', `/tickets/${id}/comments`, {
     body: `The test passes${onCommit()}, after ${times}.`,
   });
   await client.call('PATCH', `/tickets/${id}`, { labels: ticket.labels.filter((each) => each !== label) });
   return [`${name}: passes; commented on ${ticket.url}`];
+}
+
+async function listOpenTickets(client, project, label) {
+  const query = new URLSearchParams({ project_id: project, label, resolved: 'false', limit: String(PAGE) });
+  const tickets = [];
+  do {
+    const { answer } = await client.call('GET', `/tickets?${query}`);
+    tickets.push(...answer.items);
+    query.set('cursor', answer.next_cursor ?? '');
+  } while (query.get('cursor'));
+  return tickets;
 }
 
 async function loadTicket(client, id) {
