@@ -1,5 +1,4 @@
-"""A pass is noted on the ticket of its test, whatever its name, by the plugin for pytest and the reporter for Playwright."""
-
+"""A pass is noted on the ticket of its test, whatever its name, by the plugin and by the reporter for Playwright."""
 
 import pytest
 
@@ -11,7 +10,11 @@ from ticketbox.cli.client.failing_tests.failures import Failure
 from ticketbox.domain.accounts.secrets import generate_secret
 
 # something in each is redacted in the description, or can't be in one line of it
-NAMES = [f"tests/test_login.py::test_login[token={generate_secret()}]", "pays with card 4111 1111 1111 1111", "a\nb `c`"]
+NAMES = [
+    f"tests/test_login.py::test_login[token={generate_secret()}]",
+    "pays with card 4111 1111 1111 1111",
+    "a\nb `c`",
+]
 
 
 def list_labels(world: World) -> list[list[str]]:

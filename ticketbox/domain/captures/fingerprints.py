@@ -21,15 +21,16 @@ MAX_ERRORS = 20
 FRAMES = 3
 _MAX_MESSAGE = 300
 _MAX_LABEL = 200
+# each looks only a few characters ahead: a word may be of any length
 _ID = (
     r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}"
-    r"|(?=[0-9a-zA-Z_\-]*[0-9])(?=[0-9a-zA-Z_\-]*[a-zA-Z])[0-9a-zA-Z_\-]{16,}"
+    r"|(?=[0-9a-zA-Z_\-]{0,64}[0-9])(?=[0-9a-zA-Z_\-]{0,64}[a-zA-Z])[0-9a-zA-Z_\-]{16,}"
 )
-_ADDRESS = re.compile(r"[a-zA-Z][a-zA-Z0-9+.\-]*://[^\s'\"<>)\]]+")
-_HEX = "(?=[0-9a-fA-F]*[0-9])[0-9a-fA-F]{7,}"
+_ADDRESS = re.compile(r"[a-zA-Z][a-zA-Z0-9+.\-]{0,30}://[^\s'\"<>)\]]+")
+_HEX = "(?=[0-9a-fA-F]{0,64}[0-9])[0-9a-fA-F]{7,}"
 _CHANGING = re.compile(rf"\b(?:{_ID}|0[xX][0-9a-fA-F]+|{_HEX})\b|[0-9]+(?:[.,][0-9]+)*")
 _SEGMENT = re.compile(rf"[0-9]+|{_ID}|{_HEX}|[a-z]{{1,5}}[-_][0-9a-z]*[0-9][0-9a-z]*")
-_BUILD = re.compile(r"(?<=[.\-_])(?=[0-9a-zA-Z_\-]*[0-9])[0-9a-zA-Z_]{6,}(?=\.)")
+_BUILD = re.compile(r"(?<=[.\-_])(?=[0-9a-zA-Z_\-]{0,64}[0-9])[0-9a-zA-Z_]{6,}(?=\.)")
 
 
 class Fingerprint(msgspec.Struct, frozen=True, array_like=True):

@@ -28,7 +28,7 @@ _LONG = 4_096
 _MAX_LABEL = 100
 _PLACEHOLDER = re.compile("%[sdifoOj]")
 _LAST_WORDS = re.compile(r"(?:[A-Za-z0-9_.-]{2,40} )?[A-Za-z0-9_.-]{2,40} ?[=:]?[ \"']{0,2}$")
-_QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"', re.DOTALL)
+_QUOTED = re.compile(r'"((?:[^"\\]|\\.?)*)(?:"|\Z)', re.DOTALL)
 # Clean texts and names of headers are remembered, in at most 4 MB: other than ASCII takes up to four times as much.
 _MAX_CLEAN_LENGTH = 256
 _MAX_CLEAN_TEXTS = 10_000

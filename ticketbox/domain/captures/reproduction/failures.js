@@ -102,7 +102,7 @@ export function describe({ name, message }) {
 function normalize(text) {
   const [line = ''] = text.trim().split('\n');
   return line
-    .replace(/\b[a-z][\w+.-]*:\/\/[^\s'"<>)\]]+/gi, '@')
+    .replace(/\b[a-z][\w+.-]{0,30}:\/\/[^\s'"<>)\]]+/gi, '@')
     .replace(CHANGING, '#')
     .replace(/\s+/g, ' ')
     .trim();

@@ -22,7 +22,7 @@ MAX_SECONDS = 10.0  # of processor time for one map
 
 _MAX_KNOWN_TEXTS = 8 * 1024 * 1024
 _MAPPINGS = re.compile(rb'"[A-Za-z0-9+/,;]*+(?:\\/[A-Za-z0-9+/,;]*+)*+"')
-_SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.\-]*:(?://[^/]*)?")
+_SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.\-]{0,30}:(?://[^/]*)?")
 _DEBUG_ID = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
 _PREFIX = b")]}'"
 _NULL = msgspec.Raw(b"null")

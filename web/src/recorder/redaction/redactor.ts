@@ -22,7 +22,7 @@ const MAX_CLEAN_TEXTS = 10_000;
 const MAX_LABEL = 100;
 const PLACEHOLDER = /%[sdifoOj]/;
 const LAST_WORDS = /(?:[A-Za-z0-9_.-]{2,40} )?[A-Za-z0-9_.-]{2,40} ?[=:]?[ "']{0,2}$/;
-const QUOTED = /"((?:[^"\\]|\\.)*)"/s;
+const QUOTED = /"((?:[^"\\]|\\.?)*)(?:"|$)/s;
 
 /** Redacts the secrets of one capture and counts them. Entries are changed in place. `extra`: the project's rules. */
 export class Redactor {

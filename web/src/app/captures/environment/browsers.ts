@@ -34,7 +34,7 @@ export function nameBrowser(userAgent: string): string {
 
 /** Name the first product of a user agent that isn't there for compatibility, such as “NetSurf 3”. */
 function nameProduct(userAgent: string): string | undefined {
-  const products = [...userAgent.matchAll(/([A-Za-z][\w.-]*)\/(\d+)/g)];
+  const products = [...userAgent.matchAll(/([A-Za-z][\w.-]{0,40})\/(\d+)/g)];
   const own = products.find(([, name = '']) => !COMPATIBILITY.test(name) && isBrief(name));
   return own && `${own[1]} ${own[2]}`;
 }
