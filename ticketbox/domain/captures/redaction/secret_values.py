@@ -155,7 +155,7 @@ def _is_folder(name: str, value: str) -> bool:
 
 
 def _find_secret_nested_end(text: str, start: int, quote: str, kind: KeyKind) -> int | None:
-    """Find where an object or array ends; None if it holds no secret of its own.
+    """Find where an object or array ends; None if it holds no secret itself.
 
     What was read to its end and is kept is short, or reading would take quadratic time.
     """

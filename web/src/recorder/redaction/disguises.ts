@@ -22,7 +22,6 @@ export function unmask(text: string): string {
   if (clean.includes('%') || clean.includes('\\u00'))
     clean = clean.replace(ESCAPED, (_, code: string) => String.fromCharCode(parseInt(code, 16)));
   if (clean.includes('&#')) clean = clean.replace(ENTITY, readEntity);
-  // eslint-disable-next-line no-control-regex
   if (/^[\x00-\x7f]*$/.test(clean)) return clean;
   return clean
     .replace(INVISIBLE, '')

@@ -160,7 +160,7 @@ function isFolder(name: string, value: string): boolean {
 }
 
 /**
- * The end of an object or array; null if it holds no secret of its own. What was read to its end and is kept is short,
+ * The end of an object or array; null if it holds no secret itself. What was read to its end and is kept is short,
  * or reading would take quadratic time.
  */
 function findSecretNestedEnd(text: string, start: number, quote: string, kind: KeyKind): number | null {
