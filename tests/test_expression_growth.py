@@ -56,7 +56,7 @@ def list_expressions() -> dict[str, re.Pattern[Any]]:
             if not isinstance(owner := node.func.value, ast.Name):
                 continue
             if owner.id == "re" and isinstance(node.args[0], ast.Constant):
-                expression = re.compile(node.args[0].value)
+                expression = re.compile(str(node.args[0].value))
             else:
                 expression = vars(importlib.import_module(module.name)).get(owner.id)
             if isinstance(expression, re.Pattern):

@@ -129,7 +129,7 @@ def find_value(
         return (start, end, replacement) if end > start + len(REDACTED) else None
     if text.startswith(("{", "[", "${{"), start):
         end = _find_secret_nested_end(text, start, quote, kind)
-        return end and (start, end if quote else _find_end(plain, text, end), replacement)
+        return None if end is None else (start, end if quote else _find_end(plain, text, end), replacement)
     judged_end = min(_find_end(plain, text, start, start + _MAX_JUDGED + 1), start + _MAX_JUDGED)
     value = text[start:judged_end].strip().lower()
     if not _is_secret(text[start:judged_end], kind, name, is_arrow) or _is_folder(name, value):
