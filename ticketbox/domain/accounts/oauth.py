@@ -19,7 +19,7 @@ from ticketbox.domain.core.problems import InvalidRequest
 
 ACCESS_LIFETIME = HOUR
 REFRESH_LIFETIME = 90 * DAY
-REFRESH_GRACE = MINUTE
+REFRESH_GRACE = ACCESS_LIFETIME  # agents that share a sign-in refresh when their access tokens expire
 CODE_LIFETIME = MINUTE
 CONSENT_LIFETIME = 10 * MINUTE
 MAX_NAME = 100

@@ -166,16 +166,20 @@ def _issue_pair(tx: Write, credential: int, scopes: list[str], narrowed: list[st
     "refresh_grant", scope=Access.PUBLIC, budget=Budget.NONE, prepare=limit_token_requests, finish=raise_if_refused
 )
 def refresh_grant(tx: Write, actor: Actor, args: RefreshGrant, public_url: str) -> IssuedPair | Refusal:
-    """Exchange a refresh token for a new pair of tokens. It stays valid for 60 seconds, in case the response is lost.
+    """Exchange a refresh token for a new pair of tokens. It stays valid for an hour: agents share a stored sign-in.
 
-    Using it later revokes the grant, because then two parties have the token (RFC 9700, 4.14.2).
+    Using it later, or after a token that replaced it was exchanged too, revokes the grant, because then two parties
+    have the token (RFC 9700, 4.14.2).
     """
     _find_client(tx, args.client_id)
     secret_hash = secrets.hash_secret(args.refresh_token)
     secret = oauth_grants.find_secret(tx, secret_hash)
     if secret is None or secret.opens != "refresh" or secret.client_id != args.client_id or not secret.live:
         raise OAuthError("invalid_grant", WRONG_REFRESH)
-    if secret.rotated_at is not None and abs(tx.now - secret.rotated_at) > REFRESH_GRACE:
+    if secret.rotated_at is not None and (
+        abs(tx.now - secret.rotated_at) > REFRESH_GRACE
+        or oauth_grants.has_later_exchange(tx, secret_hash, secret.credential, secret.rotated_at)
+    ):
         _revoke_grant(tx, secret.credential, secret.user, "refresh token used twice")
         return Refusal("invalid_grant", WRONG_REFRESH)
     if secret.expires_at <= tx.now:

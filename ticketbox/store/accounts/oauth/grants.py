@@ -76,6 +76,17 @@ def rotate_refresh_token(tx: Write, secret_hash: bytes, credential: int, end: in
     tx.execute("UPDATE credential SET expires_at = ? WHERE id = ?", (end, credential))
 
 
+SELECT_LATER_EXCHANGE = """
+SELECT EXISTS (SELECT 1 FROM oauth_secret
+  WHERE credential_id = ? AND opens = 'refresh' AND created_at >= ? AND rotated_at IS NOT NULL AND secret_hash != ?)
+"""
+
+
+def has_later_exchange(tx: Read, secret_hash: bytes, credential: int, rotated_at: int) -> bool:
+    """Whether a refresh token that was issued since another one's first exchange was exchanged too."""
+    return bool(tx.fetch_value(SELECT_LATER_EXCHANGE, (credential, rotated_at, secret_hash)))
+
+
 def delete_expired_secrets(tx: Write) -> None:
     """Delete access tokens and refresh tokens that have expired."""
     tx.execute("DELETE FROM oauth_secret WHERE expires_at <= ?", (tx.now,))
