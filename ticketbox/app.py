@@ -21,6 +21,7 @@ from ticketbox.edge.edge import Edge
 from ticketbox.edge.responses import Answer
 from ticketbox.edge.site import Site
 from ticketbox.http.metrics import Metrics
+from ticketbox.http.oauth import endpoints
 from ticketbox.http.pages.refusal import build_refusal_page
 from ticketbox.http.routes import build_routes
 from ticketbox.jobs import (
@@ -75,7 +76,11 @@ class Appliance:
         return Edge(routes, self.site, self.services.limiter, self.metrics.observe, self._build_refusal)
 
     def _build_refusal(self, scope: Scope, problem: Problem) -> Answer | None:
-        return self.mcp.build_refusal(scope, problem) or build_refusal_page(scope, problem)
+        return (
+            self.mcp.build_refusal(scope, problem)
+            or endpoints.build_refusal(scope, problem)
+            or build_refusal_page(scope, problem)
+        )
 
 
 @contextlib.asynccontextmanager

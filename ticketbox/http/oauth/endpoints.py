@@ -8,9 +8,9 @@ from litestar import Request, post
 from litestar.handlers import HTTPRouteHandler
 
 from ticketbox.domain.accounts.oauth import OAuthError
-from ticketbox.domain.core.problems import InvalidRequest, Problem, RateLimited, UnsupportedMediaType
+from ticketbox.domain.core.problems import InvalidRequest, Problem, RateLimited, Unauthorized, UnsupportedMediaType
 from ticketbox.edge.asgi import Receive, Scope, get_header, read_body
-from ticketbox.edge.responses import Answer, build_json_answer
+from ticketbox.edge.responses import Answer, Headers, build_json_answer
 from ticketbox.http.oauth.requests import build_runner, get_parts, select_known_fields
 from ticketbox.http.pages.rendering import read_form
 from ticketbox.operations.core.dispatch import Dispatcher
@@ -18,6 +18,7 @@ from ticketbox.operations.core.registry import Operation, Registry
 
 MAX_REGISTRATION = 32 * 1024
 BODY_SECONDS = 30.0
+_UNCACHED: Headers = [(b"cache-control", b"no-store"), (b"pragma", b"no-cache")]
 
 
 def build_routes(registry: Registry, dispatcher: Dispatcher) -> list[HTTPRouteHandler]:
@@ -90,20 +91,40 @@ async def _read_form_fields(scope: Scope, receive: Receive) -> dict[str, str]:
 
 async def _convert_problems(response: Awaitable[Answer], invalid_code: str = "invalid_request") -> Answer:
     """Return the answer, or the error in the form of RFC 6749, 5.2."""
-    headers = [(b"cache-control", b"no-store"), (b"pragma", b"no-cache")]
     try:
         answer = await response
     except Problem as problem:
-        error = invalid_code if problem.status < 429 else "server_error"
-        if isinstance(problem, OAuthError):
-            error = problem.error
-        elif isinstance(problem, RateLimited):
-            error = "temporarily_unavailable"
-            after = str(problem.retry_after).encode()
-            headers += [(b"retry-after", after), (b"retry_after", after)]
-        elif any(each.field.startswith("redirect_uris") for each in problem.extra.get("errors", ())):
-            error = "invalid_redirect_uri"
-        words = problem.detail.translate({34: "'", 92: "/"}).encode("ascii", "replace").decode()
-        answer = build_json_answer({"error": error, "error_description": words}, problem.status)
+        return _build_error_answer(problem, invalid_code)
+    answer.headers = [*_UNCACHED]
+    return answer
+
+
+def build_refusal(scope: Scope, problem: Problem) -> Answer | None:
+    """Return the answer to a client that authenticates itself in a header (RFC 6749, 5.2); None for other requests."""
+    if scope["path"] not in {"/oauth/token", "/oauth/revoke"} or not isinstance(problem, Unauthorized):
+        return None
+    detail = "clients have no secret here: send client_id in the form, without an Authorization header"
+    answer = _build_error_answer(OAuthError("invalid_client", detail), "")
+    answer.status = problem.status
+    scheme = (get_header(scope, b"authorization") or "").partition(" ")[0]
+    answer.headers.append(
+        (b"www-authenticate", (b"Basic" if scheme.lower() == "basic" else b"Bearer") + b' realm="ticketbox"')
+    )
+    return answer
+
+
+def _build_error_answer(problem: Problem, invalid_code: str) -> Answer:
+    headers = [*_UNCACHED]
+    error = invalid_code if problem.status < 429 else "server_error"
+    if isinstance(problem, OAuthError):
+        error = problem.error
+    elif isinstance(problem, RateLimited):
+        error = "temporarily_unavailable"
+        after = str(problem.retry_after).encode()
+        headers += [(b"retry-after", after), (b"retry_after", after)]
+    elif any(each.field.startswith("redirect_uris") for each in problem.extra.get("errors", ())):
+        error = "invalid_redirect_uri"
+    words = problem.detail.translate({34: "'", 92: "/"}).encode("ascii", "replace").decode()
+    answer = build_json_answer({"error": error, "error_description": words}, problem.status)
     answer.headers = headers
     return answer

@@ -58,7 +58,8 @@ def _describe_server(url: str, client_metadata: ClientMetadata) -> dict[str, Any
         "token_endpoint": f"{url}/oauth/token",
         "registration_endpoint": f"{url}/oauth/register",
         "revocation_endpoint": f"{url}/oauth/revoke",
-        "scopes_supported": [scope.value for scope in Scope],
+        # Some clients use refresh tokens only if they can ask for them by this scope, which no resource has.
+        "scopes_supported": [*(scope.value for scope in Scope), "offline_access"],
         "response_types_supported": ["code"],
         "response_modes_supported": ["query"],
         "grant_types_supported": ["authorization_code", "refresh_token"],

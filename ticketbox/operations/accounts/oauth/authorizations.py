@@ -189,11 +189,9 @@ def _check_request(
     audience = parse_audience(args.resource, public_url)
     if audience is None:
         raise build_error("invalid_target", f"resource must be {public_url}/mcp")
-    # Some clients ask for a refresh token with offline_access; every grant has one.
-    words = [word for word in dict.fromkeys((args.scope or "").split()) if word != "offline_access"]
-    if unknown := [word for word in words if word not in set(Scope)]:
-        raise build_error("invalid_scope", f"there is no scope {unknown[0][:50]}")
-    scopes = [scope.value for scope in Scope if not words or scope in words]
+    # Others are ignored (RFC 6749, 3.3), such as `openid`, or `offline_access` for the refresh token of each grant.
+    words = (args.scope or "").split()
+    scopes = [scope.value for scope in Scope if scope in words] or [scope.value for scope in Scope]
     return AuthorizationRequest(actor.user, client.key, redirect_uri, args.state, args.code_challenge, audience, scopes)
 
 

@@ -192,7 +192,7 @@ def refresh_grant(tx: Write, actor: Actor, args: RefreshGrant, public_url: str) 
 
 def _narrow_scopes(secret: GrantSecret, scope: str | None) -> list[str] | None:
     """Return the scopes of one access token if they are fewer than the grant's, or None (RFC 6749, 6)."""
-    words = [word for word in dict.fromkeys((scope or "").split()) if word != "offline_access"]
+    words = [each.value for each in Scope if each in (scope or "").split()]  # others are ignored, as when it was asked
     if not words or set(words) == set(secret.scopes):
         return None
     allowed = expand_scopes(frozenset(map(Scope, secret.scopes)))
