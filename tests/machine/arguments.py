@@ -247,7 +247,9 @@ ARGUMENTS: dict[str, Callable[[Draw], Row]] = {
     "wait_for_answer": lambda d: {**_draw_run(d), "wait_seconds": 0},  # tools wait by default
     "answer_question": lambda d: {"question_id": d.id("questions"), "answer": d.of(["Yes", "No", "alpha"])},
     "decide_approval": lambda d: {"session_id": d.id("work_sessions"), "approve": d.of([True, False])},
-    "finish_work": lambda d: {**_draw_held(d), **d.maybe(resolved=lambda: d.of([True, True, True, False]))},
+    "finish_work": lambda d: {
+        **_draw_held(d), **d.maybe(resolved=lambda: d.of([True, True, True, False]), release=lambda: True),
+    },
     "claim_next_ticket": lambda d: {
         **_project(d), "wait_seconds": 0, **d.maybe(labels=lambda: ["red"], run=lambda: "r"),
     },

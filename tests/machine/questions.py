@@ -43,8 +43,9 @@ class Questions(Work):
         return session["question"]
 
     def finish_work(
-        self, ticket_id: str, lease: str, resolved: bool | None = None, expected_version: int | None = None
-    ) -> Row:
+        self, ticket_id: str, lease: str, resolved: bool | None = None, release: bool = False,
+        expected_version: int | None = None,
+    ) -> Row:  # fmt: skip
         row = self.changeable(ticket_id, expected_version)
         session = self.require_lease(row, lease)
         self.check_gates(row, resolves=False)
@@ -59,7 +60,7 @@ class Questions(Work):
             row["claim"] = {**row["claim"], "until": self.after(7 * 24 * 60)}
             self.request_approval(row, session, "done", "Accept this work and resolve the ticket?")
             return {**self.ticket_view(ticket_id), "finished": False}
-        return super().finish_work(ticket_id, lease, resolved)
+        return super().finish_work(ticket_id, lease, resolved, release)
 
     def check_plan(self, row: Row, session: Row) -> None:
         """Ask people to approve a plan, unless they approved it; an open question goes first."""

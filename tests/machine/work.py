@@ -41,6 +41,8 @@ class Work(Board):
             held = self.find_lease(row, lease)
             if held is None or held["state"] != "current":
                 raise self.refuse_lease(row)
+        elif claim and self.is_same_run(claim, run):
+            next(each for each in row["leases"] if each["state"] == "current")["lease"] = self.made["lease"]
         elif claim and (self.who["kind"] != "session" or claim["by"] != self.by()):
             raise conflict("already_claimed")
         if claim is None:
@@ -54,9 +56,14 @@ class Work(Board):
             return self.touch(row, "ticket.work_started")
         row["claim"] = {**claim, "until": self.made["claim"]["until"]}
         if branch in {None, row["branch"]}:
-            return self.ticket_view(ticket_id) | {"lease": None}
+            return self.ticket_view(ticket_id) | {"lease": self.made["lease"] if self.is_same_run(claim, run) else None}
         row["branch"] = branch
         return self.touch(row, "ticket.updated")
+
+    def is_same_run(self, claim: Row, run: str | None) -> bool:
+        """Whether the caller, which lost its lease, has a claim."""
+        token = self.by()["token_id"]
+        return run is not None and token is not None and (claim["run"], claim["by"]["token_id"]) == (run, token)
 
     def after(self, minutes: int, change: str = "updated") -> str:
         """The time so long after the server's answer says that it made a change."""
@@ -138,10 +145,13 @@ class Work(Board):
         return {each["id"]: {**each, "ticket": key} for key, row in self.tickets.items() for each in row["leases"]}
 
     def finish_work(
-        self, ticket_id: str, lease: str, resolved: bool | None = None, expected_version: int | None = None
-    ) -> Row:
+        self, ticket_id: str, lease: str, resolved: bool | None = None, release: bool = False,
+        expected_version: int | None = None,
+    ) -> Row:  # fmt: skip
         row = self.changeable(ticket_id, expected_version)
         self.require_lease(row, lease)
+        if resolved is None and not release:
+            raise invalid()
         row.update(version=row["version"] + 1, updated=self.by())
         if resolved is not None and resolved != row["resolved"]:
             self.set_status(row, resolved, "ticket.updated")

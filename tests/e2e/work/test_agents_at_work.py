@@ -181,7 +181,7 @@ def test_plan_note_links_and_usage_appear_as_the_agent_reports(chromium: Chromiu
         await expect(panel.get_by_role("listitem").filter(has_text="pr-318.shop.example")).to_contain_text("ready")
         await assert_accessible(page)
         await assert_fits(page)
-        agent.finish()
+        agent.finish(release=True)
         await expect(panel).to_contain_text(re.compile(r"Finished \d+ s ago"))
         await expect(panel.get_by_role("button", name="Release ticket")).to_have_count(0)
 
@@ -513,7 +513,7 @@ def test_agents_page_lists_running_and_ended_sessions(chromium: Chromium, world:
         await expect(waiting).to_contain_text("Waiting · last seen")
         await expect(waiting.get_by_role("link", name="Answer question")).to_have_attribute("href", agent.page)
         other.report(plan=PLAN)
-        other.finish()
+        other.finish(release=True)
         recent = page.get_by_role("list", name="Recent")
         await expect(recent).to_contain_text("Discount is applied twice")
         await expect(recent).to_contain_text("1 of 3 steps · studio, worktree 3 · works for Ann")

@@ -6,6 +6,7 @@ from typing import Any
 import httpx
 import pytest
 
+from tests.support.mcp_client import call_tool
 from tests.support.operation_cases import WRITING, Stage, update_row
 from tests.support.server import World, expect_error, ok
 
@@ -74,7 +75,7 @@ def test_another_caller_learns_who_works_on_it_until_when(world: World) -> None:
 def test_lease_renews_the_claim_and_is_shown_once(world: World) -> None:
     ticket = world.ticket()["id"]
     first = start(world.api, ticket, lease_minutes=1)
-    assert re.fullmatch(r"lease_[0-9a-z]{32}", first["lease"])
+    assert re.fullmatch(rf"lease_{ticket.removeprefix('t-')}[0-9a-z]{{32}}", first["lease"])
     longer = start(world.api, ticket, lease=first["lease"], lease_minutes=120)
     assert longer["claim"]["until"] > first["claim"]["until"]
     assert longer["claim"]["session_id"] == first["claim"]["session_id"]
@@ -107,6 +108,46 @@ def test_wrong_or_foreign_lease_is_refused_and_the_holder_named(world: World) ->
             assert "Ann with a token, run laptop, is working on this ticket" in problem["detail"]
             assert lease not in answer.text or lease == "x"
     assert ok(world.api.get(f"/tickets/{ticket}"))["claim"] == held["claim"]
+
+
+def test_run_that_lost_its_lease_gets_a_new_one_by_its_name(world: World) -> None:
+    """After a compaction or a crash an agent knows its ticket and its run, but not the lease."""
+    ticket, path = world.ticket()["id"], "/tickets/{}/work"
+    agent = world.owner.client(*WRITING, label="agent one")
+    first = start(agent, ticket, run="laptop", lease_minutes=1)
+    others = [(agent, {"run": "desk"}), (agent, {}), (world.owner.client(*WRITING), {"run": "laptop"}),
+              (world.owner.web, {"run": "laptop"})]  # fmt: skip
+    for client, given in others:
+        problem = expect_error(client.post(path.format(ticket), json=given), 409, "already_claimed")
+        own = "if that is your run, start work again with run “laptop” for a new lease" in problem["detail"]
+        assert own == (client is agent)
+        assert "choose another ticket, or wait until then" in problem["detail"]
+    again = start(agent, ticket, run=" laptop ", lease_minutes=60)
+    assert again["claim"]["session_id"] == first["claim"]["session_id"]
+    assert again["claim"]["until"] > first["claim"]["until"]
+    assert (again["version"], again["lease"] != first["lease"]) == (first["version"], True)
+    expect_error(stop(agent, ticket, first["lease"]), 409, "already_claimed")
+    ok(stop(agent, ticket, again["lease"]))
+    nameless = start(agent, ticket)
+    problem = expect_error(agent.post(path.format(ticket), json={}), 409, "already_claimed")
+    assert problem["claim"] == nameless["claim"]
+    assert "has no run: only its lease continues it, or a person releases it" in problem["detail"]
+
+
+def test_lease_names_its_ticket_over_mcp(world: World) -> None:
+    ticket, token = world.ticket()["id"], world.owner.token(*WRITING)
+    lease = start(world.box.client(token), ticket)["lease"]
+    calls: list[tuple[str, dict[str, Any]]] = [
+        ("start_work_on_ticket", {}), ("report_progress", {"note": "Found it"}),
+        ("ask_human", {"question": "Drop it?"}), ("wait_for_answer", {"wait_seconds": 0}),
+        ("finish_work", {"release": True}), ("stop_work_on_ticket", {}),
+    ]  # fmt: skip
+    for name, given in calls:
+        result = call_tool(world, token, name, {"lease": lease, **given})
+        assert not result["isError"], result
+    for given in ({}, {"lease": "lease_" + "0" * 32}):  # one of an earlier version names no ticket
+        refusal = call_tool(world, token, "stop_work_on_ticket", given)
+        assert "send the ticket's id, or the complete lease" in refusal["content"][0]["text"]
 
 
 def test_expired_lease_is_refused(world: World) -> None:

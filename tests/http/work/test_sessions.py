@@ -119,6 +119,22 @@ def test_finish_comments_moves_and_ends_in_one_write(world: World) -> None:
     expect_error(answer, 409, "lease_expired")
 
 
+def test_finish_needs_an_outcome(world: World) -> None:
+    """Without one the ticket stays ready, and the agent that finished it gets it again."""
+    ticket = world.ticket()["id"]
+    given = {"lease": start(world.api, ticket)["lease"], "comment": "Fixed."}
+    before = ok(world.api.get(f"/tickets/{ticket}"))
+    path = f"/tickets/{ticket}/work/finish"
+    for missing in ({}, {"release": False}):
+        problem = expect_error(world.api.post(path, json={**given, **missing}), 400, "invalid_request")
+        assert (problem["errors"][0]["field"], problem["valid"]) == ("column", ["To do", "In progress", "Done"])
+        assert all(each in problem["detail"] for each in ("`column`", "`resolved: true`", "`release: true`"))
+    assert ok(world.api.get(f"/tickets/{ticket}")) == before
+    released = ok(world.api.post(path, json={**given, "release": True}))
+    assert (released["column_id"], released["resolved"], released["claim"]) == (world.columns[0], False, None)
+    assert released["comment_count"] == 1
+
+
 def test_finish_resolves_like_update_ticket(world: World) -> None:
     ticket = world.ticket()["id"]
     lease = start(world.api, ticket)["lease"]
@@ -137,7 +153,7 @@ def test_refused_finish_changes_nothing(world: World) -> None:
     assert problem["valid"] == ["To do", "In progress", "Done"]
     both = {"lease": lease, "comment": "x", "column": "To do", "resolved": True}
     expect_error(world.api.post(path, json=both), 400, "invalid_request")
-    answer = world.api.post(path, json={"lease": lease, "expected_version": 99})
+    answer = world.api.post(path, json={"lease": lease, "release": True, "expected_version": 99})
     expect_error(answer, 400, "invalid_request")
     expect_error(world.api.post(path, json={"lease": lease}, headers={"If-Match": '"99"'}), 409, "version_conflict")
     assert ok(world.api.get(f"/tickets/{ticket}")) == before

@@ -1,20 +1,30 @@
 """Leases: the secret that lets one run, and nobody else, continue a work session (docs/use/work-sessions.md)."""
 
 import hashlib
+import re
 import secrets
 
 from ticketbox.domain.core.clock import MINUTE
-from ticketbox.domain.core.ids import ALPHABET
+from ticketbox.domain.core.ids import ALPHABET, Prefix
 
-LEASE_PREFIX = "lease_"
 # How long a start can be repeated with its idempotency key.
 REPEAT_MS = MINUTE
-_LEASE_LENGTH = 32
+# How long a claim lasts that was made by a call that waited, until its caller calls again: it may be gone.
+PROVISIONAL_MS = 5 * MINUTE
+_SECRET_LENGTH = 32
+_LEASE = re.compile(rf"lease_([0-9a-z]{{6,12}})[0-9a-z]{{{_SECRET_LENGTH}}}")
 
 
-def generate_lease() -> str:
-    """Generate a lease from the operating system's random numbers (160 bits)."""
-    return LEASE_PREFIX + "".join(ALPHABET[byte & 31] for byte in secrets.token_bytes(_LEASE_LENGTH))
+def generate_lease(ticket: str) -> str:
+    """Generate a lease: the ticket's id, and random characters of the operating system (160 bits)."""
+    secret = "".join(ALPHABET[byte & 31] for byte in secrets.token_bytes(_SECRET_LENGTH))
+    return f"lease_{ticket.removeprefix(Prefix.TICKET)}{secret}"
+
+
+def parse_ticket(lease: str) -> str | None:
+    """Return the id of the ticket that a lease names; None for a text of another form, such as an earlier lease."""
+    match = _LEASE.fullmatch(lease)
+    return None if match is None else f"{Prefix.TICKET.value}{match[1]}"
 
 
 def hash_lease(lease: str) -> bytes:

@@ -5,7 +5,7 @@ import unicodedata
 from typing import Annotated
 
 import msgspec
-from msgspec import Meta
+from msgspec import UNSET, Meta
 
 from ticketbox.domain.core.access.policy import Actor
 from ticketbox.domain.core.access.scopes import Scope
@@ -14,20 +14,23 @@ from ticketbox.domain.core.fairness.limits import Budget
 from ticketbox.domain.tickets.records import Ticket, WorkState
 from ticketbox.domain.work.leases import REPEAT_MS, generate_lease, hash_lease, hash_start_key
 from ticketbox.operations.core.inputs import Branch
-from ticketbox.operations.core.lookups import Key, TicketId, Version
+from ticketbox.operations.core.lookups import Key, Version
 from ticketbox.operations.core.registry import Tool, operation
 from ticketbox.operations.tickets.lookups import find_writable_ticket, load_ticket
 from ticketbox.operations.tickets.recording import record_change, record_ticket_event
 from ticketbox.operations.work.leases import (
     LEASE_REFUSALS,
     Lease,
+    LeasedTicketId,
     LeaseMinutes,
     Run,
     build_claim_error,
     build_lease_error,
     can_release,
+    choose_ticket_id,
     find_session,
     is_own_web_session,
+    is_same_run,
     require_lease,
 )
 from ticketbox.operations.work.repositories import UNLISTED, Repository
@@ -41,10 +44,10 @@ from ticketbox.store.work import sessions
 from ticketbox.store.work.sessions import NewSession, Progress, SessionState
 
 
-class StartWork(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """With `lease`, this renews the claim. Without it, a claimed ticket is refused, also to its holder's token."""
+class StartWork(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=True):
+    """With `lease`, this renews the claim. Without it, the run that has the claim gets a new lease, by its `run`."""
 
-    ticket_id: TicketId
+    ticket_id: LeasedTicketId = UNSET
     branch: (
         Annotated[Branch, Meta(description="Default: the recorded branch, or `t-…-slug` from the id and title.")] | None
     ) = None
@@ -83,17 +86,22 @@ class StartedWork(Ticket, frozen=True):
 def start_work(tx: Write, actor: Actor, args: StartWork) -> StartedWork:
     """Claim a ticket for one run and record its branch. Nobody else can start work until the claim ends.
 
-    Repeating a call with its Idempotency-Key within a minute returns a new lease for the same claim.
+    A run that lost its lease gets a new one, and the earlier one ends: with the same token and `run`, or by repeating
+    the call with its Idempotency-Key within a minute.
     """
-    row, state = find_writable_ticket(tx, actor, args.ticket_id, args.expected_version)
+    ticket_id = choose_ticket_id(args.ticket_id, args.lease)
+    row, state = find_writable_ticket(tx, actor, ticket_id, args.expected_version)
     if args.lease is not None:
         return _renew(tx, actor, row, state, require_lease(tx, actor, state, args.lease), args)
     start_key = None if args.idempotency_key is None else hash_start_key(actor.credential, args.idempotency_key)
     session = sessions.find_open_session(tx, row.key)
-    lease = generate_lease()
+    lease = generate_lease(state.id)
     if session is not None and session.is_current(tx.now):
         if is_own_web_session(actor, session):
             return _renew(tx, actor, row, state, session, args)
+        if is_same_run(actor, session, args.run):
+            sessions.replace_lease(tx, session, hash_lease(lease))
+            return _renew(tx, actor, row, state, session, args, lease)
         if start_key is None or session.start_key != start_key or session.started_at < tx.now - REPEAT_MS:
             raise build_claim_error(tx, actor, state)
         sessions.replace_lease(tx, session, hash_lease(lease))
@@ -127,31 +135,34 @@ def _start(
 
 
 def _renew(
-    tx: Write, actor: Actor, row: VisibleRow, state: TicketState, session: SessionState, args: StartWork
-) -> StartedWork:
-    """Renew a claim. A new branch is a change of the ticket; more time isn't, so it has no event."""
+    tx: Write, actor: Actor, row: VisibleRow, state: TicketState, session: SessionState, args: StartWork,
+    lease: str | None = None,
+) -> StartedWork:  # fmt: skip
+    """Renew a claim. A new branch is a change of the ticket; more time and a new lease aren't, and have no event."""
     sessions.renew_session(tx, session, tx.now + args.lease_minutes * MINUTE)
     repository = None if args.repository is None else args.repository.build_repository()
     if repository is not None and repository != sessions.load_repository(tx, session):
         sessions.update_progress(tx, session, Progress(repository=repository))
         record_ticket_event(tx, actor, row, "ticket.work_progress", session_id=session.id, repository=repository)
     if args.branch is None or args.branch == state.branch:
-        return _build_answer(load_ticket(tx, actor, state.id), None)
+        return _build_answer(load_ticket(tx, actor, state.id), lease)
     tickets.set_branch(tx, row.key, args.branch)
     changes = {"branch": {"from": state.branch, "to": args.branch}}
     ticket = record_change(tx, actor, row, state.id, "ticket.updated", fields=["branch"], changes=changes)
-    return _build_answer(ticket, None)
+    return _build_answer(ticket, lease)
 
 
 def _build_answer(ticket: Ticket, lease: str | None) -> StartedWork:
     return StartedWork(**msgspec.structs.asdict(ticket), lease=lease)
 
 
-class StopWork(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+class StopWork(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=True):
     """Requires the lease, except in the web app. Without an active claim, this changes nothing."""
 
-    ticket_id: TicketId
-    lease: Lease | None = None
+    ticket_id: LeasedTicketId = UNSET
+    lease: (
+        Annotated[Lease, Meta(description="The lease of the claim; only people in the web app need none.")] | None
+    ) = None
     expected_version: Version | None = None
 
 
@@ -175,7 +186,8 @@ def stop_work(tx: Write, actor: Actor, args: StopWork) -> Ticket:
 
     In a web session, the person behind the claim and admins can release it without the lease.
     """
-    row, state = find_writable_ticket(tx, actor, args.ticket_id, args.expected_version)
+    ticket_id = choose_ticket_id(args.ticket_id, args.lease)
+    row, state = find_writable_ticket(tx, actor, ticket_id, args.expected_version)
     if args.lease is None:
         session = sessions.find_open_session(tx, row.key)
         if session is None or not session.is_current(tx.now):

@@ -3,23 +3,24 @@
 from typing import Annotated
 
 import msgspec
-from msgspec import Meta
+from msgspec import UNSET, Meta
 
 from ticketbox.domain.core.access.policy import Actor
 from ticketbox.domain.core.access.scopes import Scope
 from ticketbox.domain.core.fairness.limits import Budget
-from ticketbox.domain.core.problems import ApprovalRequired, VerificationRequired
+from ticketbox.domain.core.problems import ApprovalRequired, InvalidField, VerificationRequired
 from ticketbox.domain.tickets.records import Ticket, WorkState
 from ticketbox.operations.core.inputs import CommentBody
-from ticketbox.operations.core.lookups import ColumnId, TicketId, Version, find_writable_column
+from ticketbox.operations.core.lookups import ColumnId, Version, find_writable_column
 from ticketbox.operations.core.registry import Tool, operation
 from ticketbox.operations.events.notify import notify_of_comment
 from ticketbox.operations.tickets.gates import check_gates
 from ticketbox.operations.tickets.lookups import find_writable_ticket, load_ticket
 from ticketbox.operations.tickets.recording import record_ticket_event
 from ticketbox.operations.work.approvals import is_asking_to_be_done, request_done_approval
-from ticketbox.operations.work.leases import LEASE_REFUSALS, Lease, require_lease
+from ticketbox.operations.work.leases import LEASE_REFUSALS, Lease, LeasedTicketId, choose_ticket_id, require_lease
 from ticketbox.operations.work.outcomes import apply_outcome
+from ticketbox.store.companies import columns
 from ticketbox.store.core import bylines
 from ticketbox.store.file.database import Write
 from ticketbox.store.tickets import comments, tickets
@@ -27,14 +28,15 @@ from ticketbox.store.work import sessions
 from ticketbox.store.work.questions import Outcome
 
 
-class FinishWork(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """Without `column` and `resolved`, the ticket stays where it is."""
+class FinishWork(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=True):
+    """Send `column` or `resolved`, or `release`."""
 
-    ticket_id: TicketId
+    ticket_id: LeasedTicketId = UNSET
     lease: Lease
     comment: Annotated[CommentBody, Meta(description="The cause, the change, and how you checked it.")] | None = None
     column: Annotated[ColumnId, Meta(description="Move to this column of the project: its id or name.")] | None = None
     resolved: Annotated[bool, Meta(description="Whether the ticket is done.")] | None = None
+    release: Annotated[bool, Meta(description="Leave the ticket where it is, for the next run.")] = False
     expected_version: Version | None = None
 
 
@@ -53,7 +55,7 @@ class FinishedWork(Ticket, frozen=True):
     refuses=(*LEASE_REFUSALS, ApprovalRequired),
     tool=Tool(
         "Finish work on a ticket",
-        "Use this when your work is done. It releases the claim.",
+        "Use this when your work is done, with `column`, `resolved` or `release`. It releases the claim.",
         {"ticket_id": "t-4k7m2q9x", "lease": "lease_…", "comment": "Fixed: …", "column": "Review"},
         core=True,
     ),
@@ -64,11 +66,17 @@ def finish_work(tx: Write, actor: Actor, args: FinishWork) -> FinishedWork:
     If the project requires that a person accepts tickets as done, this comments and asks for it. The work stays open
     until they decide.
     """
-    row, state = find_writable_ticket(tx, actor, args.ticket_id, args.expected_version)
+    ticket_id = choose_ticket_id(args.ticket_id, args.lease)
+    row, state = find_writable_ticket(tx, actor, ticket_id, args.expected_version)
     session = require_lease(tx, actor, state, args.lease)
     check_gates(tx, actor, state, resolves=False)
     if is_asking_to_be_done(tx, session.key):
         raise ApprovalRequired("you have asked a person to accept this ticket; call wait_for_answer for the decision")
+    if args.column is None and args.resolved is None and not args.release:
+        detail = (
+            "say what becomes of the ticket: send `column`, or `resolved: true`, or `release: true` to leave it here"
+        )
+        raise InvalidField("column", detail, valid=[each.name for _, each in columns.list_columns(tx, row.project)])
     byline = bylines.ensure_byline(tx, actor)
     tickets.mark_updated(tx, row.key, byline)
     if args.comment is not None:

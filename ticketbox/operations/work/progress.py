@@ -12,12 +12,18 @@ from ticketbox.domain.core.fairness.limits import Budget
 from ticketbox.domain.core.problems import InvalidField
 from ticketbox.domain.work.records import PlanItem, StepState, Usage, WorkLink, WorkLinkKind, WorkSession
 from ticketbox.operations.core.inputs import Line, Text
-from ticketbox.operations.core.lookups import TicketId
 from ticketbox.operations.core.registry import Tool, operation
 from ticketbox.operations.tickets.lookups import find_writable_ticket
 from ticketbox.operations.tickets.recording import record_ticket_event
 from ticketbox.operations.work.approvals import check_plan
-from ticketbox.operations.work.leases import LEASE_REFUSALS, Lease, LeaseMinutes, require_lease
+from ticketbox.operations.work.leases import (
+    LEASE_REFUSALS,
+    Lease,
+    LeasedTicketId,
+    LeaseMinutes,
+    choose_ticket_id,
+    require_lease,
+)
 from ticketbox.operations.work.repositories import UNLISTED, Repository
 from ticketbox.store.file.database import Write
 from ticketbox.store.work import session_lists, sessions
@@ -57,10 +63,10 @@ class UsageInput(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
         )
 
 
-class ReportProgress(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+class ReportProgress(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=True):
     """What you leave out doesn't change. With nothing but the lease, this only renews the claim."""
 
-    ticket_id: TicketId
+    ticket_id: LeasedTicketId = UNSET
     lease: Lease
     note: Annotated[Text, Meta(min_length=1, description="What you found or do now.")] | UnsetType = UNSET
     plan: Annotated[list[PlanStep], Meta(max_length=50, description="Replaces the plan.")] | UnsetType = UNSET
@@ -90,7 +96,7 @@ class ReportProgress(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 )
 def report_progress(tx: Write, actor: Actor, args: ReportProgress) -> WorkSession:
     """Report a note, plan, links or usage of your work, and renew the claim."""
-    row, state = find_writable_ticket(tx, actor, args.ticket_id)
+    row, state = find_writable_ticket(tx, actor, choose_ticket_id(args.ticket_id, args.lease))
     session = require_lease(tx, actor, state, args.lease)
     sessions.renew_session(tx, session, tx.now + args.lease_minutes * MINUTE)
     progress = Progress(

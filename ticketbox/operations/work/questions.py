@@ -3,7 +3,7 @@
 from typing import Annotated
 
 import msgspec
-from msgspec import Meta
+from msgspec import UNSET, Meta
 
 from ticketbox.domain.core.access.policy import Actor
 from ticketbox.domain.core.access.scopes import Scope
@@ -23,7 +23,7 @@ from ticketbox.domain.work.records import QuestionKind, WorkQuestion
 from ticketbox.operations.core.inputs import Line, Text
 from ticketbox.operations.core.live.listeners import Interest
 from ticketbox.operations.core.live.waiting import DEFAULT_WAIT_SECONDS, NothingYet, WaitSeconds
-from ticketbox.operations.core.lookups import QuestionId, TicketId, find_readable_ticket, find_writable
+from ticketbox.operations.core.lookups import QuestionId, find_readable_ticket, find_writable
 from ticketbox.operations.core.registry import Tool, operation
 from ticketbox.operations.events.notify import notify_of_question
 from ticketbox.operations.tickets.lookups import find_writable_ticket
@@ -31,8 +31,10 @@ from ticketbox.operations.tickets.recording import record_ticket_event
 from ticketbox.operations.work.leases import (
     LEASE_REFUSALS,
     Lease,
+    LeasedTicketId,
     LeaseMinutes,
     build_lease_error,
+    choose_ticket_id,
     find_session,
     require_lease,
 )
@@ -53,10 +55,10 @@ _WAKING = frozenset({
 })  # fmt: skip
 
 
-class AskHuman(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+class AskHuman(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=True):
     """One question at a time. Asking the same again returns the same question."""
 
-    ticket_id: TicketId
+    ticket_id: LeasedTicketId = UNSET
     lease: Lease
     question: Annotated[Text, Meta(min_length=1, description="What you need to know, and why.")]
     choices: Annotated[list[Choice], Meta(max_length=10, description="The possible answers. Default: any text.")] = []
@@ -79,7 +81,7 @@ class AskHuman(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 )
 def ask_human(tx: Write, actor: Actor, args: AskHuman) -> WorkQuestion:
     """Ask the people of a ticket a question, and renew the claim. They are notified."""
-    row, state = find_writable_ticket(tx, actor, args.ticket_id)
+    row, state = find_writable_ticket(tx, actor, choose_ticket_id(args.ticket_id, args.lease))
     session = require_lease(tx, actor, state, args.lease)
     choices = list(dict.fromkeys(choice.strip() for choice in args.choices))
     if len(choices) == 1:
@@ -100,10 +102,10 @@ def ask_human(tx: Write, actor: Actor, args: AskHuman) -> WorkQuestion:
     return question
 
 
-class WaitForAnswer(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+class WaitForAnswer(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=True):
     """The newest question or request for approval of your session."""
 
-    ticket_id: TicketId
+    ticket_id: LeasedTicketId = UNSET
     lease: Lease
     wait_seconds: WaitSeconds = 0
 
@@ -126,7 +128,7 @@ class WaitForAnswer(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 )
 def wait_for_answer(tx: Read, actor: Actor, args: WaitForAnswer) -> WorkQuestion:
     """Return your question or request for approval with its answer; if there is none yet, wait for it."""
-    row = find_readable_ticket(tx, actor, args.ticket_id)
+    row = find_readable_ticket(tx, actor, choose_ticket_id(args.ticket_id, args.lease))
     state = tickets.load_state(tx, row.key)
     if state.status is Status.ARCHIVED:
         raise TicketArchived
