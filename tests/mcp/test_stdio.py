@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -66,6 +67,27 @@ def test_without_a_valid_token_the_list_is_empty_and_stderr_says_why(
     assert talk_over_stdio("legacy", given, tmp_path / "log", count) == 0
     assert reason in (tmp_path / "log").read_text()
     assert "tok_wrong" not in (tmp_path / "log").read_text()
+
+
+def test_ctrl_c_ends_it_while_it_waits_for_its_client(world: World, tmp_path: Path) -> None:
+    environment = {**os.environ, "TICKETBOX_URL": world.box.url, "SERVICE_API_TOKEN": world.owner.token("read")}
+    client = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
+    initialize = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": client}
+    with (tmp_path / "log").open("w") as log, subprocess.Popen(
+        [sys.executable, "-m", "ticketbox", "mcp"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log,
+        env=environment, text=True,
+    ) as process:  # fmt: skip
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(json.dumps(initialize) + "\n")
+        process.stdin.flush()
+        assert "serverInfo" in process.stdout.readline()
+        process.send_signal(signal.SIGINT)
+        try:
+            assert process.wait(30) == -signal.SIGINT
+        finally:
+            process.kill()
+    assert (tmp_path / "log").read_text() == ""
 
 
 @pytest.mark.parametrize("path", [mark_long("/mcp"), "/mcp/", mark_long("/api/v1"), mark_long("/")])

@@ -1,6 +1,7 @@
 """`ticketbox mcp`: the local MCP server over stdio."""
 
 import os
+import signal
 
 import click
 
@@ -30,6 +31,8 @@ def mcp(tools: str, repository: bool) -> None:
     Reads SERVICE_API_TOKEN and TICKETBOX_URL (default: the local server) from the environment. Without a token, uses
     the sign-in of `ticketbox login --mcp`.
     """
+    # asyncio would wait for the thread that reads standard input, which waits for the client.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
     with pause_garbage_collection():
         import asyncio
         import functools
