@@ -146,7 +146,7 @@ class Wire:
         if result.get("isError"):
             return Answer((content["status"], content["code"]), content)
         assert json.loads(text) == content
-        return Answer(None, content)
+        return Answer(None, None if content.get("claimed") is False else content)  # REST has null if no ticket is ready
 
 
 def without_nulls(node: Any) -> Any:

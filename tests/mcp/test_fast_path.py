@@ -95,10 +95,11 @@ def test_results_of_reading_tools(world: World) -> None:
         assert (result["isError"], result["resultType"]) == (False, "complete"), name
 
 
-def test_null_of_a_wait_that_found_nothing(world: World) -> None:
+def test_wait_that_found_nothing(world: World) -> None:
     given = {"project_id": world.project, "wait_seconds": 0}
     result = call(world, world.owner.token("tickets:write"), "claim_next_ticket", given).json()["result"]
-    assert (result["content"][0]["text"], result["structuredContent"]) == ("null", {})
+    assert json.loads(result["content"][0]["text"]) == result["structuredContent"]
+    assert (result["structuredContent"]["claimed"], result["structuredContent"]["waited_seconds"]) == (False, 0)
 
 
 def test_what_differs_from_a_valid_call_is_checked(world: World) -> None:

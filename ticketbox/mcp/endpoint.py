@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from ticketbox.domain.core.access.policy import Via
+from ticketbox.domain.core.access.policy import Actor, Via
 from ticketbox.domain.core.access.scopes import Scope as Permission
 from ticketbox.domain.core.fairness.limits import MAX_WAIT_SECONDS
 from ticketbox.domain.core.imports import pause_garbage_collection
@@ -130,13 +130,15 @@ class Endpoint:
                 raise PayloadTooLarge(f"the message exceeds {MAX_MESSAGE // 1024 // 1024} MB")
             if message and message.get("method") == "tools/call":
                 context.patience = MAX_WAIT_SECONDS
+                context.call_id = _get_call_id(message.get("id"))
             fast_path = self._fast_path
             request = None if fast_path is None or message is None else fast_path.read(scope, message)
             answer: Answer | None = UNREADABLE if message is None else None
             if fast_path is not None and request is not None:
                 answer = await fast_path.answer(request, context)
             else:
-                await self._dispatcher.admit(operation, context)
+                actor = await self._dispatcher.admit(operation, context)
+                self._cancel_call(actor, message or {})
         except (Unauthorized, InsufficientScope, RateLimited) as problem:
             context.refusal = problem.code
             problem = limit_bad_credentials(self._dispatcher.services.limiter, problem, context)
@@ -150,6 +152,18 @@ class Endpoint:
         if self._manager is None:
             raise Unavailable("MCP isn't available: the server failed to load it; see the server's log")
         await self._manager.handle_request(_strip_headers(scope), _replay(body, receive), send)
+
+    def _cancel_call(self, actor: Actor, message: dict[str, Any]) -> None:
+        """End the wait of a call that its client cancels.
+
+        The SDK knows no other request than its own, because it is stateless. A client of the newest generation ends the
+        request instead (MCP 2026-07-28, "Cancellation").
+        """
+        params = message.get("params")
+        if message.get("method") == "notifications/cancelled" and isinstance(params, dict):
+            call_id = _get_call_id(typing.cast(dict[str, Any], params).get("requestId"))
+            if call_id is not None:
+                self._dispatcher.services.listeners.cancel(actor, call_id)
 
     async def _read_message(self, scope: Scope, receive: Receive, context: RequestContext) -> bytes:
         """Read the message. One with a file is read only for a caller who may attach it, as an upload is."""
@@ -191,6 +205,10 @@ class Endpoint:
     def build_server(self) -> "Server[Any]":
         """Create the SDK's server with the handlers."""
         return self._handlers.build_server()
+
+
+def _get_call_id(value: Any) -> int | str | None:
+    return value if isinstance(value, int | str) else None
 
 
 async def _wait_for_any(seconds: float, *events: asyncio.Event) -> None:

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import logging
+import time
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
@@ -131,9 +132,16 @@ class Handlers:
         except InvalidRequest:
             await self._dispatcher.admit(card.operation, context)
             raise
+        begun = time.monotonic()
         result = await self._dispatcher.dispatch(call.card.operation, call.arguments, context, lax=True)
         if result is None and call.card.operation.waits:
-            return ToolResult("null", {})  # nothing came; Gemini CLI makes an error of null without an object
+            # Many clients pass only the object to the model, so it says the same as the text.
+            nothing = {
+                "claimed": False,
+                "waited_seconds": round(time.monotonic() - begun),
+                "next": prompts.NOTHING_READY,
+            }
+            return ToolResult(msgspec.json.encode(nothing).decode(), nothing)
         if isinstance(result, Content):
             result = await self._scale_picture(result, context)
             images = [result] if answers.is_picture(result) else []

@@ -27,6 +27,7 @@ NEXT = {  # what to do next, by the code of the refusal
     "forbidden": "Ask a person for a token that may do this.",
     "cross_company_move": "Choose a column of the ticket's own company with list_columns.",
 }
+NOTHING_READY = "Stop, or call again with wait_seconds=25 to wait; list_tickets with ready=true shows the queue."
 NOT_FOUND_NEXT = {  # which tool lists what wasn't found
     "ticket": "Look it up with list_tickets or search_tickets; an archived ticket requires status=archived.",
     "project": "list_projects lists the projects.",
@@ -120,15 +121,16 @@ PROMPTS = (
         argument_is="The project's id.",
         text=(
             "Work through the open tickets of the project {value} in this code base, one at a time.\n\n"
-            "1. Claim the next one with claim_next_ticket (project_id={value}, wait_seconds=0). It returns the ticket\n"
-            "   and a lease: keep it for report_progress, ask_human and finish_work.\n"
+            "1. Claim the next one with claim_next_ticket (project_id={value}, and a run that names this run alone).\n"
+            "   It returns the ticket and a lease: keep it for report_progress, ask_human and finish_work. If you\n"
+            "   lose it, start_work_on_ticket with the same run returns a new one.\n"
             "2. Fix it with a test that fails without the fix, each ticket on its branch. Show your plan with\n"
             "   report_progress.\n"
             "3. End it with finish_work and the lease: what you changed, how you proved it, and the column for\n"
             "   finished work.\n"
             "4. If you get stuck, or can't fix it in this code base, say so with add_comment, move it out of the\n"
             "   queue with move_ticket, and release it with stop_work_on_ticket and the lease.\n"
-            "5. Stop when claim_next_ticket returns null.\n\n"
+            "5. Stop when claim_next_ticket returns claimed: false.\n\n"
             "End with a table: ticket, what you did, what is open.\n\n"
             f"{_DATA}"
         ),

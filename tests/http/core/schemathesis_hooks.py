@@ -10,8 +10,6 @@ from typing import Any
 
 import schemathesis
 
-VALID_WAITS = {str(seconds) for seconds in range(51)}
-
 _kind = os.environ.get("FUZZING_KIND", "")
 _turns = itertools.cycle(os.environ.get("FUZZING_CREDENTIALS", "").split())
 
@@ -70,9 +68,9 @@ def _shorten_wait(case: Any) -> None:
     """Let a valid waiting call answer immediately; tests/http/events/test_waiting.py waits."""
     path = case.path if isinstance(case.path, str) else ""
     if path.endswith(("/events/wait", "/work/answer")):
-        if isinstance(case.query, dict) and str(case.query.get("wait_seconds", 0)) in VALID_WAITS:
+        if isinstance(case.query, dict) and str(case.query.get("wait_seconds", 0)).isdecimal():
             case.query = {**case.query, "wait_seconds": 0}
     elif path.endswith("/claim-next"):
         wait = case.body.get("wait_seconds", 0) if isinstance(case.body, dict) else None
-        if type(wait) is int and str(wait) in VALID_WAITS:
+        if type(wait) is int and wait >= 0:
             case.body = {**case.body, "wait_seconds": 0}

@@ -194,7 +194,7 @@ def test_too_many_waiting_calls_are_rejected_until_one_ends(company: World, wait
     company.ticket()
 
 
-@pytest.mark.parametrize("query", [{"wait_seconds": "51"}, {"wait_seconds": "-1"}, {"wait_seconds": "x"},
+@pytest.mark.parametrize("query", [{"wait_seconds": "-1"}, {"wait_seconds": "x"},
                                    {"after": "evt_1"}, {"types": "ticket.exploded"}, {"cursor": "x"}])  # fmt: skip
 def test_invalid_arguments_are_rejected_without_a_wait(world: World, query: dict[str, str]) -> None:
     started = time.monotonic()

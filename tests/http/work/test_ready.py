@@ -1,17 +1,20 @@
 """The queue of ready tickets: what is in it, in which order, and that each ticket is claimed once."""
 
+import contextlib
+import json
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
 from typing import Any
 
 import httpx
 import pytest
 
-from tests.support.mcp_client import GENERATIONS, talk
-from tests.support.server import World, eventually, expect_error, ok
+from tests.support.mcp_client import GENERATIONS, create_capture, post, talk
+from tests.support.server import World, count_waiting, eventually, expect_error, ok
 
 SOON = 1.0  # seconds from a ready ticket to the answer, as promised
 
@@ -144,15 +147,114 @@ def test_agent_claims_over_mcp(world: World, mode: str) -> None:
     async def work(client: Any) -> None:
         texts, objects = [], []
         for _ in range(2):
-            result = await client.call_tool("claim_next_ticket", {"project_id": world.project, "wait_seconds": 0})
+            result = await client.call_tool("claim_next_ticket", {"project_id": world.project})
             assert not result.is_error
             texts.append(result.content[0].text)
             objects.append(result.structured_content)
         assert made in texts[0]
         assert '"lease":"lease_' in texts[0]
-        assert (texts[1], objects[1]) == ("null", {})
+        assert json.loads(texts[1]) == objects[1]
+        assert (objects[1]["claimed"], objects[1]["waited_seconds"]) == (False, 0)
+        assert "wait_seconds=25" in objects[1]["next"]
 
     talk(world, mode, work)
+
+
+@contextlib.contextmanager
+def waiting_call(world: World, act: Callable[[], object], **given: Any) -> Iterator[Any]:
+    """A call that claims after a wait, during which something happens; its answer."""
+    eventually(lambda: count_waiting(world.box) == 0)  # those of earlier tests have ended
+    with ThreadPoolExecutor(1) as threads:
+        future = threads.submit(claim, world, wait_seconds=50, **given)
+        eventually(lambda: count_waiting(world.box) == 1)
+        act()
+        yield future.result(60)
+
+
+def claim_after_a_wait(world: World, act: Callable[[], object] | None = None, **given: Any) -> dict[str, Any]:
+    with waiting_call(world, act or world.ticket, **given) as claimed:
+        return claimed
+
+
+def cancel(world: World, token: str, request: int | str) -> None:
+    """What a client of the older generation sends when it has given up."""
+    message = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": request}}
+    assert post(world, message, Authorization=f"Bearer {token}").status_code == 202
+
+
+@pytest.mark.parametrize("request_id", [7, "seven"])
+def test_call_that_its_client_cancels_claims_nothing(world: World, request_id: int | str) -> None:
+    """The client keeps the request open: MCP 2025-11-25, "Cancellation"."""
+    token = world.owner.token("tickets:write")
+    call = {"name": "claim_next_ticket", "arguments": {"project_id": world.project, "wait_seconds": 50}}
+    message = {"jsonrpc": "2.0", "id": request_id, "method": "tools/call", "params": call}
+    with ThreadPoolExecutor(1) as threads:
+        eventually(lambda: count_waiting(world.box) == 0)  # those of earlier tests have ended
+        future = threads.submit(post, world, message, Authorization=f"Bearer {token}")
+        eventually(lambda: count_waiting(world.box) == 1)
+        cancel(world, token, 8)
+        cancel(world, world.owner.token("tickets:write"), request_id)
+        assert count_waiting(world.box) == 1
+        cancel(world, token, request_id)
+        assert ok(future.result(30))["result"]["structuredContent"]["claimed"] is False
+    ticket = world.ticket()["id"]
+    assert claim(world)["id"] == ticket
+
+
+def measure_minutes(world: World, ticket: str) -> float:
+    """How long a claim lasts from its start."""
+    found = ok(world.owner.web.get(f"/tickets/{ticket}"))["claim"]
+    times = [datetime.fromisoformat(each) for each in (found["by"]["at"], found["until"])]
+    return (times[1] - times[0]).total_seconds() / 60
+
+
+def test_claim_after_a_wait_lasts_five_minutes_until_its_token_calls_again(world: World) -> None:
+    """Its client may have given up; what other callers do, and calls about other tickets, don't say that it hasn't."""
+    other = world.ticket("Other", column_id=world.columns[1])["id"]
+    stranger = world.owner.client("tickets:write")
+    claimed = claim_after_a_wait(world, lambda: create_capture(world), lease_minutes=120)
+    ticket = claimed["id"]
+    assert measure_minutes(world, ticket) == pytest.approx(5, abs=0.1)
+    for client, path in ((stranger, f"/tickets/{ticket}"), (world.owner.web, f"/tickets/{ticket}"),
+                         (world.api, f"/tickets/{other}"), (world.api, "/tickets"), (world.api, "/me")):  # fmt: skip
+        ok(client.get(path))
+        assert measure_minutes(world, ticket) == pytest.approx(5, abs=0.1)
+    calls: list[Callable[[dict[str, Any]], object]] = [
+        lambda claimed: world.api.get(f"/captures/{claimed['capture']['id']}/errors"),
+        lambda claimed: world.api.get(f"/tickets/{claimed['id']}"),
+        lambda claimed: world.api.get(f"/tickets/{claimed['key'].lower()}/comments"),
+        lambda claimed: world.api.post("/tickets/bulk-move", json={"ticket_ids": [claimed["id"]], "column_id": "x"}),
+        lambda claimed: world.api.post(f"/tickets/{claimed['id']}/work/finish", json={"lease": claimed["lease"]}),
+    ]
+    for call in calls:
+        call(claimed)
+        assert measure_minutes(world, claimed["id"]) == pytest.approx(120, abs=0.1)
+        claimed = claim_after_a_wait(world, lease_minutes=120)
+    assert measure_minutes(world, claimed["id"]) == pytest.approx(5, abs=0.1)
+    soon = claim_after_a_wait(world, lease_minutes=1)
+    assert measure_minutes(world, soon["id"]) == pytest.approx(1, abs=0.1)
+
+
+def test_run_that_asks_again_gets_the_claim_that_it_may_not_know_of(world: World) -> None:
+    lost = claim_after_a_wait(world, run="laptop")
+    for client, given in ((world.api, {"run": "desk"}), (world.api, {}),
+                          (world.owner.client("tickets:write"), {"run": "laptop"})):  # fmt: skip
+        assert claim(world, client, **given) is None
+    elsewhere = world.new_project("Elsewhere")
+    assert ok(world.api.post(f"/projects/{elsewhere}/claim-next", json={"run": "laptop"})) is None
+    again = claim(world, run="laptop")
+    assert (again["id"], again["claim"]["session_id"]) == (lost["id"], lost["claim"]["session_id"])
+    assert again["lease"] != lost["lease"]
+    assert measure_minutes(world, lost["id"]) == pytest.approx(60, abs=0.5)
+    assert claim(world, run="laptop") is None  # it has the answer now
+
+
+def test_lost_claim_that_has_ended_is_not_returned_again(world: World) -> None:
+    lost = claim_after_a_wait(world, run="laptop")
+    ok(world.owner.web.delete(f"/tickets/{lost['id']}/work"))
+    taken = ok(world.join("Bob").client("tickets:write").post(f"/tickets/{lost['id']}/work", json={}))
+    assert claim(world, run="laptop") is None
+    assert ok(world.api.get(f"/tickets/{lost['id']}"))["claim"] == taken["claim"]
 
 
 @pytest.mark.long

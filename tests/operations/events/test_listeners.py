@@ -10,9 +10,16 @@ from ticketbox.domain.core.access.policy import ANONYMOUS, Actor, Membership
 from ticketbox.domain.core.access.scopes import Role
 from ticketbox.domain.core.problems import RateLimited, Unavailable
 from ticketbox.operations.core.context import RequestContext
+from ticketbox.operations.core.live import waiting
 from ticketbox.operations.core.live.listeners import PAUSE_FOR_EACH, PAUSE_SECONDS, Interest, Listener, Listeners
 from ticketbox.operations.core.live.waiting import NothingYet, wait_for_result
 from ticketbox.store.file.database import CommittedEvent
+
+
+def create_actor(user: int, credential: int, company: int) -> Actor:
+    """A member of a company, with one of their tokens."""
+    membership = Membership(company, f"co_{company}", "Company", Role.MEMBER, None, None, True)
+    return msgspec.structs.replace(ANONYMOUS, user=user, credential=credential, memberships=(membership,))
 
 
 def test_first_event_is_read_immediately_and_following_ones_in_batches() -> None:
@@ -116,17 +123,33 @@ def test_handler_continues_with_the_changed_arguments() -> None:
     assert asyncio.run(call()) == [0, 10, 20]
 
 
+def test_wait_is_never_longer_than_the_longest_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def call() -> str:
+        async def run(_: msgspec.Struct, __: bool) -> str:
+            raise NothingYet("nothing")
+
+        async with asyncio.timeout(10):
+            return await wait_for_result(run, Waiting(3600), RequestContext(actor=ANONYMOUS), Listeners())
+
+    monkeypatch.setattr(waiting, "MAX_WAIT_SECONDS", 0.01)
+    assert asyncio.run(call()) == "nothing"
+
+
+@pytest.mark.parametrize("other", [create_actor(1, 2, 1), create_actor(1, 1, 1)])
+def test_cancelled_call_ends_and_no_other_one(other: Actor) -> None:
+    opened, actor = Listeners(), create_actor(1, 1, 1)
+    with opened.wait(actor, 7) as cancelled, opened.wait(actor, "7") as second, opened.wait(actor) as third:
+        opened.cancel(other, 7)
+        assert cancelled.ended == (other == actor)
+        assert not second.ended
+        assert not third.ended
+
+
 class Waiting(msgspec.Struct, frozen=True):
     """Arguments of a waiting call."""
 
     wait_seconds: int
     after: int = 0
-
-
-def create_actor(user: int, credential: int, company: int) -> Actor:
-    """A member of a company, with one of their tokens."""
-    membership = Membership(company, f"co_{company}", "Company", Role.MEMBER, None, None, True)
-    return msgspec.structs.replace(ANONYMOUS, user=user, credential=credential, memberships=(membership,))
 
 
 def test_tokens_of_one_account_share_a_tenth_of_the_streams() -> None:

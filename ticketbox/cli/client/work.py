@@ -18,6 +18,8 @@ from ticketbox.cli.client.repository.checkout import describe_repository
 from ticketbox.cli.client.terminal import escape_line, print_line
 from ticketbox.cli.client.tickets import print_done
 from ticketbox.cli.core.output import exit_with_error
+from ticketbox.domain.core.clock import MINUTE
+from ticketbox.domain.work.leases import PROVISIONAL_MS
 from ticketbox.operations.core.live.waiting import MAX_WAIT_SECONDS
 
 Json = dict[str, Any]
@@ -25,6 +27,8 @@ Json = dict[str, Any]
 _HOOK = click.Option(
     ["--hook"], is_flag=True, help="Read the event of an agent's hook on standard input, and keep the claim in it."
 )
+_DEFAULT_MINUTES = 60
+_PROVISIONAL_MINUTES = PROVISIONAL_MS // MINUTE
 _NO_LEASE = "this machine holds no claim on the ticket; claim it first"
 _RENEW = click.Option(["--renew"], is_flag=True, help="Renew the claim that this machine holds.")
 _WAIT = click.Option(
@@ -98,8 +102,12 @@ def renew_claims(url: str | None, hook: bool) -> None:
         since, until = datetime.fromisoformat(stored.since), datetime.fromisoformat(stored.until)
         if now > until:
             delete_lease(address, stored.ticket_id)  # the claim has ended, and the lease with it
-        elif stored.folder == folder and now >= since + (until - since) / 2:
-            _renew_claim(address, stored, max(1, round((until - since).total_seconds() / 60)))
+        elif stored.folder == folder:
+            minutes = max(1, round((until - since).total_seconds() / 60))
+            if minutes <= _PROVISIONAL_MINUTES:  # it was made after a wait, and its agent is there
+                _renew_claim(address, stored, _DEFAULT_MINUTES)
+            elif now >= since + (until - since) / 2:
+                _renew_claim(address, stored, minutes)
 
 
 def _renew_claim(url: str, stored: StoredLease, minutes: int) -> None:
@@ -124,10 +132,20 @@ def _claim_next(server: Server, given: Json, settings: Json) -> httpx2.Response:
         response = server.call("claim_next_ticket", {**origin, **given, **wait})
         found = decode_body(response)
         if found is not None:
-            keep_lease(server.url, found, None)
+            if wait["wait_seconds"]:
+                response = _confirm_claim(server, found, given)
+            keep_lease(server.url, decode_body(response), None)
             return response
         if left <= MAX_WAIT_SECONDS:
             exit_with_error("no ticket is ready", ExitStatus.NOTHING)
+
+
+def _confirm_claim(server: Server, found: Json, given: Json) -> httpx2.Response:
+    """Renew a claim that was made after a wait, which lasts only five minutes; return the complete answer."""
+    minutes = given.get("lease_minutes", _DEFAULT_MINUTES)
+    renewal = {"ticket_id": found["id"], "lease": found["lease"], "lease_minutes": minutes}
+    renewed = decode_body(server.call("start_work", renewal))
+    return httpx2.Response(200, json={**found, "claim": renewed["claim"]})
 
 
 def _print_next(response: httpx2.Response, given: Json) -> None:

@@ -14,11 +14,13 @@ class RequestContext(msgspec.Struct):
 
     Input: `secret_hash` is the hash of the credential (None: no credential), `cookie` says that it came in a cookie,
     and `operator` that the call comes from the server's command line. `wait_for_disconnect` returns when the client
-    has disconnected; it can be called once the request's body is read. `patience` is for
+    has disconnected; it can be called once the request's body is read. `call_id` is the id with which the client can
+    cancel the call while it waits. `patience` is for
     how many seconds the call may wait for its budget. `device_hash` is the hash of the secret in the device's cookie.
     `background` says that no person caused the call. `origin` is the page's origin, if a browser sends it.
     Output: `level` is the state of the caller's budget after the call, also after an error; `replayed` says that an
-    Idempotency-Key returned the stored answer; `charged` that the call was counted against the budget; `refusal` is
+    Idempotency-Key returned the stored answer; `charged` that the call was counted against the budget; `has_waited`
+    that it found nothing at first, and waited; `refusal` is
     the error code, if the call failed; `credential_ended` that the credential was valid before it expired or was
     revoked; `readable_from` the origin whose pages may read the answer, besides this site's own (CORS).
     """
@@ -37,10 +39,12 @@ class RequestContext(msgspec.Struct):
     level: BucketState | None = None
     actor: Actor | None = None
     replayed: bool = False
+    has_waited: bool = False
     readable_from: str | None = None
     refusal: str = ""
     credential_ended: bool = False
     wait_for_disconnect: Callable[[], Coroutine[None, None, None]] | None = None
+    call_id: int | str | None = None
 
     @property
     def network(self) -> str:

@@ -9,6 +9,7 @@ import asyncio
 import functools
 import hashlib
 from collections.abc import AsyncGenerator, Mapping
+from functools import partial
 from typing import Any, TypeVar
 
 import msgspec
@@ -37,6 +38,7 @@ from ticketbox.operations.core.services import Services
 from ticketbox.store.accounts import actors
 from ticketbox.store.core import idempotency
 from ticketbox.store.file.database import Read, Write
+from ticketbox.store.work import sessions
 
 T = TypeVar("T")
 
@@ -84,6 +86,21 @@ class Dispatcher:
         except Problem as problem:
             self._note_refusal(problem, context)
             raise
+        finally:
+            await self._confirm_claims(arguments, context)
+
+    async def _confirm_claims(self, arguments: Mapping[str, Any] | msgspec.Struct, context: RequestContext) -> None:
+        """Let the provisional claims that a call is about last as long as was asked for: their caller is there.
+
+        A call that waited dispatches others for its own answer, which nobody may receive.
+        """
+        if context.actor is None or context.has_waited or not self.services.provisional_claims:
+            return
+        given = msgspec.structs.asdict(arguments) if isinstance(arguments, msgspec.Struct) else arguments
+        for claim in self.services.provisional_claims.take(context.actor.credential, given):
+            await self.services.database.write(
+                partial(sessions.confirm_claim, session_id=claim.session_id, until=claim.until)
+            )
 
     async def guard(self, operation: Operation, path: dict[str, Any], context: RequestContext) -> None:
         """Refuse a call before its body is read, if the operation has a guard. Raises and notes as `dispatch` does."""
@@ -126,6 +143,8 @@ class Dispatcher:
             prepared = (await operation.prepare(self.services, actor, args, context),)
 
         async def run(args: msgspec.Struct, ran_before: bool = False) -> Any:
+            context.has_waited |= ran_before
+
             def work(tx: Read) -> Any:
                 return self._perform(tx, operation, args, prepared, context, mark)
 

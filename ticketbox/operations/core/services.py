@@ -17,6 +17,7 @@ from ticketbox.domain.core.fairness.limits import RateLimiter
 from ticketbox.domain.core.problems import Problem, RateLimited
 from ticketbox.operations.core.context import RequestContext
 from ticketbox.operations.core.live.listeners import Listeners
+from ticketbox.operations.core.live.provisional import ProvisionalClaims
 from ticketbox.operations.core.workers.pool import Workers
 from ticketbox.settings import DEFAULT_CAPTURE_SECONDS, DEFAULT_QUEUE_SECONDS, DEFAULT_UPLOAD_RATE, DEFAULT_UPLOADS
 from ticketbox.store.file.database import Database, Origin, Read, Write
@@ -98,6 +99,7 @@ class Services:
         self.client_metadata = ClientMetadata() if client_metadata is None else client_metadata
         self.provider = provider
         self.listeners = Listeners() if listeners is None else listeners
+        self.provisional_claims = ProvisionalClaims()
         self.queue_times = times = database.queue_times
         # An upload of up to 32 MB is in memory until it is stored, so there are few at a time.
         self.uploads = FairQueue(
@@ -134,7 +136,7 @@ class Services:
 
     def describe_origin(self, context: RequestContext) -> Origin:
         """Describe where a call comes from, for its transaction."""
-        return Origin(context.address, context.user_agent, context.device_hash, self.sends_email)
+        return Origin(context.address, context.user_agent, context.device_hash, self.sends_email, context.has_waited)
 
     def write_later(self, work: Callable[[Write], None]) -> None:
         """Write to the database after the response of this call was sent. A stop of the server loses it."""

@@ -1,5 +1,6 @@
 """The queue of ready tickets: claim the next one, and send a ticket to agents (docs/use/work-sessions.md)."""
 
+from functools import partial
 from typing import Annotated
 
 import msgspec
@@ -8,12 +9,16 @@ from msgspec import Meta
 from ticketbox.domain.companies.records import ColumnKind
 from ticketbox.domain.core.access.policy import Actor
 from ticketbox.domain.core.access.scopes import Scope
+from ticketbox.domain.core.clock import MINUTE
 from ticketbox.domain.core.fairness.limits import Budget
 from ticketbox.domain.core.problems import ApprovalRequired, TicketArchived
 from ticketbox.domain.tickets.records import Priority, Ticket
+from ticketbox.domain.work.leases import PROVISIONAL_MS
+from ticketbox.operations.core.context import RequestContext
 from ticketbox.operations.core.inputs import Labels, normalize_labels
 from ticketbox.operations.core.live.listeners import Interest
-from ticketbox.operations.core.live.waiting import DEFAULT_WAIT_SECONDS, NothingYet, WaitSeconds
+from ticketbox.operations.core.live.provisional import ProvisionalClaim, ProvisionalClaims
+from ticketbox.operations.core.live.waiting import NothingYet, WaitSeconds
 from ticketbox.operations.core.lookups import (
     ColumnId,
     ProjectId,
@@ -25,6 +30,7 @@ from ticketbox.operations.core.lookups import (
 )
 from ticketbox.operations.core.names import resolve_user_id
 from ticketbox.operations.core.registry import Tool, operation
+from ticketbox.operations.core.services import Services
 from ticketbox.operations.tickets.lookups import find_writable_ticket, load_ticket
 from ticketbox.operations.tickets.placement.placing import place_ticket
 from ticketbox.operations.tickets.recording import record_ticket_event
@@ -38,7 +44,7 @@ from ticketbox.store.core import bylines
 from ticketbox.store.core.visibility import VisibleRow
 from ticketbox.store.file.database import Write
 from ticketbox.store.tickets import positions, tickets
-from ticketbox.store.work import ready
+from ticketbox.store.work import ready, sessions
 from ticketbox.store.work.ready import ReadyFilter
 
 # The events after which a ticket of the project can have become ready.
@@ -68,6 +74,21 @@ class ClaimedTicket(TicketDetail, frozen=True, kw_only=True):
     lease: str | None
 
 
+class EarlierClaims(msgspec.Struct, frozen=True):
+    """The claims that earlier calls of the same run made after a wait, and that no call followed."""
+
+    lost: list[ProvisionalClaim]
+    all: ProvisionalClaims
+
+
+async def find_lost_claims(
+    services: Services, actor: Actor, args: ClaimNextTicket, context: RequestContext
+) -> EarlierClaims:
+    """Find what the same run claimed before, if the answer may not have reached it."""
+    claims = services.provisional_claims
+    return EarlierClaims([] if args.run is None else claims.list_of_run(actor.credential, args.run.strip()), claims)
+
+
 @operation(
     "claim_next_ticket",
     scope=Scope.TICKETS_WRITE,
@@ -75,20 +96,22 @@ class ClaimedTicket(TicketDetail, frozen=True, kw_only=True):
     rest="POST /projects/{project_id}/claim-next",
     secret=True,
     waits=True,
+    prepare=find_lost_claims,
     tool=Tool(
         "Claim the next ticket",
         "Use this to get work: it starts work on the first ready ticket, or waits for one. Keep `lease`.",
-        {"project_id": "Webshop", "labels": ["agent"], "wait_seconds": 50},
-        defaults={"wait_seconds": DEFAULT_WAIT_SECONDS},
+        {"project_id": "Webshop", "labels": ["agent"], "run": "laptop, worktree 2"},
         core=True,
         unlisted=UNLISTED,
     ),
 )
-def claim_next_ticket(tx: Write, actor: Actor, args: ClaimNextTicket) -> ClaimedTicket | None:
-    """Claim the first ready ticket of a project for one run; null if there is none.
+def claim_next_ticket(tx: Write, actor: Actor, args: ClaimNextTicket, earlier: EarlierClaims) -> ClaimedTicket | None:
+    """Claim the first ready ticket of a project for one run.
 
-    A ticket is ready if it is active, unresolved, unclaimed, not blocked by an unresolved ticket, and in a column of
-    kind `todo`. The most urgent comes first, then the highest on the board.
+    If there is none, the answer is null. A ticket is ready if it is active, unresolved, unclaimed, not blocked by an
+    unresolved ticket, and in a column of kind `todo`. The most urgent comes first, then the highest on the board. After
+    a wait the claim lasts five minutes, unless the token makes another call about the ticket; meanwhile the same `run`
+    gets it again.
     """
     row = find_writable(tx, actor, "project", args.project_id)
     if args.repository is not None:
@@ -101,13 +124,42 @@ def claim_next_ticket(tx: Write, actor: Actor, args: ClaimNextTicket) -> Claimed
             None if args.assignee is None else resolve_user_id(tx, actor, args.assignee, row.project, "assignee")
         ),
     )
-    ticket = ready.find_next_ticket(tx, row.project, wanted)
+    has_waited = tx.origin.has_waited
+    ticket = None if has_waited else _find_lost_ticket(tx, row.project, earlier.lost)
+    ticket = ticket or ready.find_next_ticket(tx, row.project, wanted)
     if ticket is None:
         raise NothingYet(None, Interest(_WAKING, row.project))
-    work = StartWork(ticket_id=ticket, run=args.run, repository=args.repository, lease_minutes=args.lease_minutes)
+    minutes = min(args.lease_minutes, PROVISIONAL_MS // MINUTE) if has_waited else args.lease_minutes
+    work = StartWork(ticket_id=ticket, run=args.run, repository=args.repository, lease_minutes=minutes)
     lease = start_work(tx, actor, work).lease
     detail = get_ticket(tx, actor, GetTicket(ticket_id=ticket))
+    claim = _describe_claim(row.project, detail, tx.now, args.lease_minutes)
+    if minutes < args.lease_minutes:
+        tx.after_commit.append(partial(earlier.all.add, actor.credential, claim, tx.now))
+    else:
+        tx.after_commit.append(partial(earlier.all.forget, actor.credential, claim.session_id))
     return ClaimedTicket(**msgspec.structs.asdict(detail), lease=lease)
+
+
+def _find_lost_ticket(tx: Write, project: int, lost: list[ProvisionalClaim]) -> str | None:
+    """Find the ticket of a project whose claim a run may not know of, and still has."""
+    held = (each for each in lost if each.project == project and sessions.find_current_session(tx, each.session_id))
+    return next((each.ticket_id for each in held), None)
+
+
+def _describe_claim(project: int, ticket: TicketDetail, now: int, minutes: int) -> ProvisionalClaim:
+    assert ticket.claim is not None
+    assets = [] if ticket.capture is None else ticket.capture.assets
+    names = [ticket.id, ticket.key or "", *(each.id for each in (*ticket.captures, *assets, *ticket.attachments))]
+    return ProvisionalClaim(
+        project=project,
+        ticket_id=ticket.id,
+        session_id=ticket.claim.session_id,
+        run=ticket.claim.run,
+        names=frozenset(name.lower() for name in names),
+        ends=now + PROVISIONAL_MS,
+        until=now + minutes * MINUTE,
+    )
 
 
 class SendToAgent(msgspec.Struct, forbid_unknown_fields=True, frozen=True):

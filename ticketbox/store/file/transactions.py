@@ -127,13 +127,14 @@ class Origin(msgspec.Struct, frozen=True):
     """Where a call comes from, for sessions and security events: the client's address and program, if it is known.
 
     `device_hash` is the hash of the secret in the cookie of the device. `sends_email` says whether the server has a
-    mail server.
+    mail server, and `has_waited` whether the call waited, so that its client may be gone.
     """
 
     address: str = ""
     user_agent: str = ""
     device_hash: bytes | None = None
     sends_email: bool = False
+    has_waited: bool = False
 
 
 class Write(Read):

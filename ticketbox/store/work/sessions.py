@@ -128,6 +128,22 @@ def renew_session(tx: Write, session: SessionState, until: int) -> None:
     _extend_claim(tx, session)
 
 
+SELECT_CURRENT = f"{_SELECT_STATE} WHERE w.public_id = ? AND w.ended_at IS NULL AND w.expires_at > ?"
+
+
+def find_current_session(tx: Read, session_id: str) -> SessionState | None:
+    """Find a session that holds its ticket's claim."""
+    row = tx.fetch_one(SELECT_CURRENT, (session_id, tx.now))
+    return None if row is None else SessionState._make(row)
+
+
+def confirm_claim(tx: Write, session_id: str, until: int) -> None:
+    """Let the claim of a session last until a time, if it hasn't ended."""
+    session = find_current_session(tx, session_id)
+    if session is not None:
+        renew_session(tx, session, max(until, session.expires_at))
+
+
 LIMIT_CLAIM = "UPDATE work_session SET expires_at = min(expires_at, ?) WHERE id = ?"
 
 

@@ -69,8 +69,14 @@ EVERYTHING = Interest()
 class Listener:
     """A listener: the companies and events that it waits for, and whether there may be new ones."""
 
-    def __init__(self, actor: Actor, measure_pause: Callable[[], float] = lambda: PAUSE_SECONDS) -> None:
+    def __init__(
+        self,
+        actor: Actor,
+        measure_pause: Callable[[], float] = lambda: PAUSE_SECONDS,
+        call_id: int | str | None = None,
+    ) -> None:
         self._measure_pause = measure_pause
+        self.call = actor.credential, call_id
         self.companies = collect_company_keys(actor)
         self.interest = EVERYTHING
         self.ended = False
@@ -211,15 +217,27 @@ class Listeners:
         if listener := self._tabs.get(tab):
             listener.report_viewers(ticket)
 
-    def wait(self, actor: Actor) -> contextlib.AbstractContextManager[Listener]:
+    def wait(self, actor: Actor, call_id: int | str | None = None) -> contextlib.AbstractContextManager[Listener]:
         """Open a waiting call for the length of a `with` block. Raises the same as `listen`."""
-        return self._open(self._calls, actor, MAX_WAITING, MAX_WAITING_PER_CREDENTIAL, "waiting calls")
+        return self._open(self._calls, actor, MAX_WAITING, MAX_WAITING_PER_CREDENTIAL, "waiting calls", call_id)
+
+    def cancel(self, actor: Actor, call_id: int | str) -> None:
+        """End the waits of the calls that a credential has made with an id.
+
+        Clients that share a token can use the same id at the same time. A wait that ends early is harmless: it has the
+        same answer as one whose time is over.
+        """
+        for listener in self._calls.listeners:
+            if listener.call == (actor.credential, call_id):
+                listener.end()
 
     @contextlib.contextmanager
-    def _open(self, group: _Group, actor: Actor, most: int, most_of_one: int, noun: str) -> Generator[Listener]:
+    def _open(
+        self, group: _Group, actor: Actor, most: int, most_of_one: int, noun: str, call_id: int | str | None = None
+    ) -> Generator[Listener]:
         if self._closed:
             raise Unavailable("the server is stopping; try again later")
-        listener = Listener(actor, group.measure_pause)
+        listener = Listener(actor, group.measure_pause, call_id)
         limits = {
             ("credential", actor.credential): most_of_one,
             ("account", actor.user): int(most * group.account_share),

@@ -15,12 +15,9 @@ from ticketbox.operations.core.live.listeners import EVERYTHING, Interest, Liste
 T = TypeVar("T")
 
 MAX_WAIT_SECONDS = 50
-# An agent that repeats its call for ten minutes makes at most 14; common MCP clients end a call after 60 seconds.
-DEFAULT_WAIT_SECONDS = 45
+DEFAULT_WAIT_SECONDS = 25  # many gateways end a request after 30 seconds, and many clients a call after 60
 
-WaitSeconds = Annotated[
-    int, Meta(ge=0, le=MAX_WAIT_SECONDS, description="Seconds to wait for something new, up to 50; 0 doesn't wait.")
-]
+WaitSeconds = Annotated[int, Meta(ge=0, description="Seconds to wait for something new, at most 50; 0 doesn't wait.")]
 
 
 class NothingYet(Exception):
@@ -47,10 +44,11 @@ async def wait_for_result(
 
     `run` raises NothingYet; its second argument says that it ran before. In between the call holds no transaction,
     thread or connection to the file. Each run checks the caller's access, so a revoked credential ends the wait with
-    Unauthorized. The wait ends with the empty result when the client disconnects or the server stops.
+    Unauthorized. The wait ends with the empty result when the client disconnects or cancels the call, or the server
+    stops.
     Raises what `run` raises, and RateLimited and Unavailable if too many calls wait.
     """
-    seconds: int = getattr(args, "wait_seconds", 0)
+    seconds = min(getattr(args, "wait_seconds", 0), MAX_WAIT_SECONDS)
     now = asyncio.get_running_loop().time
     deadline = now() + seconds
     published = open_listeners.published
@@ -61,7 +59,7 @@ async def wait_for_result(
             return nothing.result
         latest = nothing
     assert context.actor is not None
-    with open_listeners.wait(context.actor) as listener:
+    with open_listeners.wait(context.actor, context.call_id) as listener:
         if open_listeners.published != published:
             listener.wake()  # an event was published between the run and now
         async with _end_with_client(listener, context):
