@@ -28,7 +28,8 @@ Environment = dict[str, str]
 class Connection(NamedTuple):
     """How an agent reaches ticketbox: by HTTP with a token, or through a local server, by default `ticketbox mcp`.
 
-    `tools` is the set that it lists, "core" or "all".
+    `tools` is the set that it lists, "core" or "all". `seconds` is when opencode and Gemini CLI give up a call; None is
+    their default.
     """
 
     transport: str
@@ -36,6 +37,12 @@ class Connection(NamedTuple):
     token: str
     bridge: tuple[str, ...] = ()
     tools: str = "core"
+    seconds: int | None = None
+
+    @property
+    def timeout(self) -> dict[str, int]:
+        """The setting for when it gives up."""
+        return {} if self.seconds is None else {"timeout": self.seconds * 1000}
 
     @property
     def endpoint(self) -> str:
@@ -187,6 +194,7 @@ class OpenCode(Agent):
             "url": connection.endpoint,
             "headers": connection.headers,
             "oauth": False,
+            **connection.timeout,
         }
         if connection.transport == "stdio":
             server = {"type": "local", "command": connection.command, "environment": connection.environment}
@@ -227,6 +235,7 @@ class GeminiCli(Agent):
     def prepare(self, connection: Connection, model: MockModel, home: Path) -> tuple[list[str], Environment]:
         script = self.install() / "@google" / "gemini-cli" / "bundle" / "gemini.js"
         server: dict[str, Any] = {"httpUrl": connection.endpoint, "headers": connection.headers, "trust": True}
+        server |= connection.timeout
         if connection.transport == "stdio":
             first, *rest = connection.command
             server = {"command": first, "args": rest, "env": connection.environment, "trust": True}

@@ -48,7 +48,14 @@ class Session:
 
     def call(self, tool: str, **arguments: Any) -> Answer:
         """Call a tool."""
-        found = self._process.ask({"connection": self._number, "tool": tool, "arguments": arguments})
+        return self._ask({"tool": tool, "arguments": arguments})
+
+    def give_up(self, tool: str, seconds: float, **arguments: Any) -> Answer:
+        """Call a tool, with a client that gives up after some seconds; only the TypeScript SDK's clients do."""
+        return self._ask({"tool": tool, "arguments": arguments, "seconds": seconds})
+
+    def _ask(self, call: dict[str, Any]) -> Answer:
+        found = self._process.ask({"connection": self._number, **call})
         pictures = [base64.b64decode(each) for each in found.get("pictures", [])]
         return Answer(found.get("texts", []), pictures, found.get("is_error", True), found.get("error", ""))
 

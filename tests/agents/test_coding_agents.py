@@ -6,7 +6,7 @@ pictures, or wrap its text. It takes seconds to start, so its model goes through
 
 import re
 import time
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from io import BytesIO
 from pathlib import Path
 
@@ -17,7 +17,16 @@ from tests.agents.coding_agents import AGENTS, Agent, Connection
 from tests.agents.mock_model import Call, MockModel, Result, Script
 from tests.agents.side_by_side import do_with_each
 from tests.support.mcp_client import ALL, create_capture
-from tests.support.server import Box, World, act_when_a_call_waits, find_free_port, ok, run_server
+from tests.support.server import (
+    Box,
+    World,
+    act_when_a_call_waits,
+    count_waiting,
+    eventually,
+    find_free_port,
+    ok,
+    run_server,
+)
 from tests.support.tokens import count_picture_tokens, count_tokens
 
 pytestmark = pytest.mark.long
@@ -26,6 +35,7 @@ Story = Generator[Call, Result, None]
 
 TOKEN = "agent"
 WAIT_SECONDS = 40
+GIVE_UP_SECONDS = 5
 
 
 @pytest.fixture(params=AGENTS, ids=lambda agent: agent.name)
@@ -205,19 +215,43 @@ def read_before_during_and_after_an_absence(world: World, transport: str) -> Sto
     assert after.json()["title"] == "Cart"
 
 
-def test_agents_wait_as_long_as_a_call_does_by_default(world: World, tmp_path: Path) -> None:
-    """All at the same time, because each waits for 45 seconds: none gives up before the server answers."""
+def test_agents_wait_as_long_as_a_call_does_or_give_up_and_claim_nothing(restarting: Box, tmp_path: Path) -> None:
+    """First those that give up, then all at the same time, because each waits for 25 seconds."""
+    if restarting.process.poll() is not None:
+        restarting.start()  # an agent ended while it was stopped
+    world = World(restarting)
 
-    def script() -> Script:
-        nothing = yield Call("claim_next_ticket", {"project_id": world.project})
-        assert {"null", "{}"} & set(nothing.text.splitlines()), nothing.raw
-        return "Nothing to do."
-
-    def wait(agent: Agent) -> None:
-        folder = tmp_path / agent.name
+    def run(agent: Agent, script: Callable[[], Script], connection: Connection) -> None:
+        folder = tmp_path / f"{agent.name}, {connection.seconds}"
         folder.mkdir()
         with MockModel() as model:
             model.follow(script)
-            agent.run(connect(world, "http"), model, folder)
+            agent.run(connection, model, folder)
 
+    def give_up(agent: Agent) -> None:
+        project = world.new_project(agent.name)
+
+        def script() -> Script:
+            wait = {"project_id": project, "run": agent.name, "wait_seconds": 50}
+            lost = yield Call("claim_next_ticket", wait)
+            assert "timed out" in lost.text, lost.raw
+            eventually(lambda: count_waiting(restarting) == 0)
+            ticket = world.ticket("After the timeout", project_id=project)["id"]
+            found = yield Call("get_ticket", {"ticket_id": ticket})
+            assert "claim" not in found.json()
+            assert ok(world.api.post(f"/projects/{project}/claim-next", json={}))["id"] == ticket
+            return "Nobody holds the ticket."
+
+        run(agent, script, connect(world, "http")._replace(seconds=GIVE_UP_SECONDS))
+
+    def wait(agent: Agent) -> None:
+        def script() -> Script:
+            nothing = yield Call("claim_next_ticket", {"project_id": world.project, "wait_seconds": 25})
+            assert nothing.json()["claimed"] is False
+            return "Nothing to do."
+
+        run(agent, script, connect(world, "http"))
+
+    impatient = [each for each in AGENTS if each.name in {"opencode", "gemini-cli"}]
+    do_with_each(impatient, give_up, len(impatient))
     do_with_each(AGENTS, wait, len(AGENTS))

@@ -18,11 +18,12 @@ from tests.agents.coding_agents import Connection
 from tests.agents.mcp_clients import BRIDGES, CLIENTS, Answer, ClientProcess, McpClient, Session
 from tests.agents.side_by_side import do_with_each
 from tests.support.mcp_client import ALL, create_capture
-from tests.support.server import Box, World, find_free_port, ok, run_server
+from tests.support.server import Box, World, count_waiting, eventually, find_free_port, ok, run_server
 
 pytestmark = pytest.mark.long
 
 BUSY = 3  # clients that compute at the same time
+TYPESCRIPT = ("typescript-sdk-1", "typescript-sdk-2")
 
 
 class ConnectedClient(NamedTuple):
@@ -76,6 +77,7 @@ def test_clients_work_survive_a_restart_and_wait_as_long_as_a_call_does(tmp_path
         box.stop()
         box.start()
         do_with_each(connected, write_and_read, BUSY)
+        do_with_each([each for each in hosted if each.kind.name in TYPESCRIPT], give_up, len(TYPESCRIPT))
         do_with_each(hosted, wait_in_vain, len(hosted))
 
 
@@ -126,8 +128,18 @@ def write_and_read(client: ConnectedClient) -> None:
     assert (comment["by"]["via"], comment["by"]["token_label"]) == ("mcp", client.kind.name)
 
 
+def give_up(client: ConnectedClient) -> None:
+    """A call whose client doesn't wait for the answer claims nothing; the client keeps its connection."""
+    project = client.world.new_project("Given up")
+    lost = client.session.give_up("claim_next_ticket", 2, project_id=project, run=client.name, wait_seconds=50)
+    assert "timed out" in lost.error, lost
+    eventually(lambda: count_waiting(client.world.box) == 0)
+    ticket = client.world.ticket("After the timeout", project_id=project)["id"]
+    assert ok(client.world.api.post(f"/projects/{project}/claim-next", json={}))["id"] == ticket
+
+
 def wait_in_vain(client: ConnectedClient) -> None:
-    """No client gives up in the 45 seconds before the server answers that there is no ticket."""
-    nothing = client.session.call("claim_next_ticket", project_id=client.world.new_project("Empty"))
-    # Pydantic AI hands on the structured part, which is an object
-    assert nothing.text == ("{}" if client.kind.name == "pydantic-ai" else "null")
+    """No client gives up in the time before the server answers that there is no ticket."""
+    project = client.world.new_project("Empty")
+    nothing = client.session.call("claim_next_ticket", project_id=project, wait_seconds=25).json()
+    assert (nothing["claimed"], nothing["waited_seconds"]) == (False, 25)

@@ -5,7 +5,7 @@ import { createInterface } from "node:readline"
 export async function serve(connect) {
   const clients = []
   for await (const line of createInterface({ input: process.stdin })) {
-    const { connection, tool, arguments: values, ...given } = JSON.parse(line)
+    const { connection, tool, arguments: values, seconds, ...given } = JSON.parse(line)
     if (given.transport) {
       given.environment = { PATH: process.env.PATH, HOME: process.env.HOME, ...given.environment }
       clients.push(await connect(given))
@@ -13,7 +13,7 @@ export async function serve(connect) {
       continue
     }
     try {
-      answer(await clients[connection].call(tool, values))
+      answer(await clients[connection].call(tool, values, seconds))
     } catch (error) {
       answer({ error: `${error.name}: ${error.message}` })
     }

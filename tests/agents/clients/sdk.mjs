@@ -8,8 +8,8 @@ export function load(name) {
   return import(pathToFileURL(createRequire(process.env.NODE_MODULES + "/").resolve(name)))
 }
 
-/** Serve the tests with the classes of one version. */
-export async function serveSdk({ Client, StreamableHTTPClientTransport, StdioClientTransport }) {
+/** Serve the tests with the classes of one version; `callTool` calls a tool of a client with options. */
+export async function serveSdk({ Client, StreamableHTTPClientTransport, StdioClientTransport, callTool }) {
   await serve(async (given) => {
     const [command, ...args] = given.command
     const transport =
@@ -21,8 +21,9 @@ export async function serveSdk({ Client, StreamableHTTPClientTransport, StdioCli
     const { tools } = await client.listTools()
     return {
       tools: tools.map((tool) => tool.name),
-      call: async (name, values) => {
-        const result = await client.callTool({ name, arguments: values })
+      call: async (name, values, seconds) => {
+        const options = seconds ? { timeout: seconds * 1000 } : undefined
+        const result = await callTool(client, { name, arguments: values }, options)
         return readContent(result.content, result.isError)
       },
       close: () => client.close(),

@@ -4,4 +4,5 @@ import { load, serveSdk } from "./sdk.mjs"
 await serveSdk({
   ...(await load("@modelcontextprotocol/client")),
   ...(await load("@modelcontextprotocol/client/stdio")),
+  callTool: (client, call, options) => client.callTool(call, options),
 })
