@@ -41,9 +41,10 @@ class Work(Board):
             held = self.find_lease(row, lease)
             if held is None or held["state"] != "current":
                 raise self.refuse_lease(row)
-        elif claim and self.is_same_run(claim, run):
+        takes_back = lease is None and claim and self.is_same_run(claim, run)
+        if takes_back:
             next(each for each in row["leases"] if each["state"] == "current")["lease"] = self.made["lease"]
-        elif claim and (self.who["kind"] != "session" or claim["by"] != self.by()):
+        elif lease is None and claim and (self.who["kind"] != "session" or claim["by"] != self.by()):
             raise conflict("already_claimed")
         if claim is None:
             row["branch"] = branch or row["branch"] or f"{ticket_id}-{row['title'].lower().replace(' ', '-')}"
@@ -56,7 +57,7 @@ class Work(Board):
             return self.touch(row, "ticket.work_started")
         row["claim"] = {**claim, "until": self.made["claim"]["until"]}
         if branch in {None, row["branch"]}:
-            return self.ticket_view(ticket_id) | {"lease": self.made["lease"] if self.is_same_run(claim, run) else None}
+            return self.ticket_view(ticket_id) | {"lease": self.made["lease"] if takes_back else None}
         row["branch"] = branch
         return self.touch(row, "ticket.updated")
 

@@ -55,7 +55,7 @@ ANONYMOUS_PER_MINUTE = 600
 # Deliveries of repositories come in bursts from one address, aren't repeated, and are signed.
 SIGNED_PATH = "/hooks/git/githook_"
 # Without them, the pages that a person sees first look broken; they are small, and the same for everybody.
-PAGE_FILES = {"/static/pages.css", "/static/icon.svg", "/static/passkeys.js"}
+PAGE_FILES = {"/static/pages.css", "/static/icon.svg", "/static/passkeys.js", "/static/in-place.js"}
 # Its answer is the same for everybody. Load balancers ask for it by an address, or without a Host at all.
 HEALTH_PATH = "/healthz"
 SAFE_METHODS = {"GET", "HEAD", "OPTIONS"}

@@ -19,6 +19,7 @@ from playwright.async_api import Locator, Page, expect
 from tests.e2e.core.test_pages import NARROWEST, PHONE, Watch
 from tests.e2e.support.browser import Chromium
 from tests.support.authenticator import Phone
+from tests.support.long_runs import mark_long
 from tests.support.oauth_app import ALL, App
 from tests.support.operation_cases import update_row
 from tests.support.server import PASSWORD, World, ok
@@ -42,7 +43,7 @@ class Callback:
                     outer.came.append(dict(parse_qsl(parts.query)))
                 self.send_response(200)
                 self.end_headers()
-                self.wfile.write(b"<title>The app</title>Back in the app.")
+                self.wfile.write(b"<title>The app</title>Back in the app.<script>window.close()</script>")
 
             def log_message(self, *_: Any, **__: Any) -> None:
                 """Say nothing."""
@@ -280,6 +281,37 @@ def test_app_is_connected_with_a_second_factor_by_keyboard_alone(chromium: Chrom
     pair = ok(app.redeem(chromium.visit(visit)))
     identity = ok(app.call(pair["access_token"]))["result"]["structuredContent"]["token"]
     assert (identity["scopes"], identity["company_id"], identity["project_ids"]) == (["read"], world.company, [second])
+
+
+async def open_tab(page: Page, address: str) -> Page:
+    """Open a tab as a program does: with the address as its only page, while Playwright begins with an empty one."""
+    browser = page.context.browser
+    assert browser is not None
+    own, whole = await page.context.new_cdp_session(page), await browser.new_browser_cdp_session()
+    target = (await own.send("Target.getTargetInfo"))["targetInfo"]
+    async with page.context.expect_page() as opened:
+        await whole.send("Target.createTarget", {"url": address, "browserContextId": target["browserContextId"]})
+    return await opened.value
+
+
+@pytest.mark.parametrize("scheme", ["http", mark_long("ticketbox-test")])
+def test_consent_tab_closes_after_approval(chromium: Chromium, world: World, scheme: str) -> None:
+    """Also after a sign-in in it. The client's page closes the tab; for an app that opens, ours does."""
+    with Callback() as callback:
+        app = App(world.box, callback.url if scheme == "http" else "ticketbox-test:/callback")
+
+        async def visit(first: Page) -> None:
+            page = await open_tab(first, f"{world.box.url}/oauth/authorize?{urlencode(app.request())}")
+            await page.get_by_label("Email address").fill(world.owner.email)
+            await page.get_by_label("Password").fill("wrong password")
+            await page.get_by_role("button", name="Sign in", exact=True).click()
+            await page.get_by_role("alert").wait_for()
+            await sign_in(page, world)
+            async with page.expect_event("close"):
+                await page.get_by_role("button", name="Approve").click()
+
+        chromium.visit(visit)
+        assert len(callback.came) == (scheme == "http")
 
 
 async def each_page(page: Page, world: World, check: Callable[[str], Awaitable[None]]) -> None:

@@ -355,9 +355,9 @@ def test_mapped_addresses_count_as_the_ipv4_address(world: World) -> None:
 
 def test_sign_in_page_keeps_its_style_when_the_address_is_over_the_limit(world: World) -> None:
     client = world.box.client(None, **{"X-Forwarded-For": draw_address()})
-    page = client.get(f"{world.box.url}/signin")
+    page = client.get(f"{world.box.url}/signin?next=/oauth/authorize")
     files = set(re.findall(r'(?:href|src)="([^"]+\.(?:css|svg|js))"', page.text))
-    assert {file.rpartition("/")[2] for file in files} == {"pages.css", "icon.svg", "passkeys.js"}
+    assert {file.rpartition("/")[2] for file in files} == {"pages.css", "icon.svg", "passkeys.js", "in-place.js"}
     while page.status_code == 200:
         page = client.get(f"{world.box.url}/signin")
     assert page.status_code == 429

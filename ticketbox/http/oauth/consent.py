@@ -1,4 +1,4 @@
-"""The authorization endpoint and its consent page, which works without scripts."""
+"""The authorization endpoint and its consent page, which also works without scripts."""
 
 from typing import Any
 
@@ -8,8 +8,8 @@ from litestar.handlers import HTTPRouteHandler
 from ticketbox.domain.accounts import oauth
 from ticketbox.domain.accounts.oauth import OAuthError
 from ticketbox.domain.core.problems import InvalidField, NotFound, Problem, Unauthorized
-from ticketbox.edge.asgi import parse_query
-from ticketbox.edge.responses import Answer
+from ticketbox.edge.asgi import get_header, parse_query
+from ticketbox.edge.responses import Answer, build_json_answer
 from ticketbox.edge.site import Site
 from ticketbox.http.oauth.requests import build_runner, get_parts, select_known_fields
 from ticketbox.http.pages.rendering import read_form, refuse_cross_site_form, render_page, render_sign_in_page
@@ -56,12 +56,14 @@ def build_routes(registry: Registry, dispatcher: Dispatcher, site: Site) -> list
         selected = {value for name, value in pairs if name in {"scope", "company"} or name.startswith("projects-")}
         try:
             if form.get("decision") == "deny":
-                return _redirect_with_answer(await run_operation("deny_request", handle, context), site)
-            if form.get("decision") != "approve":
+                consented: ConsentAnswer = await run_operation("deny_request", handle, context)
+            elif form.get("decision") == "approve":
+                selection = _read_selection(pairs)
+                consented = await run_operation("approve_request", {**handle, **selection}, context)
+            else:
                 raise InvalidField("decision", "approve or deny")
-            return _redirect_with_answer(
-                await run_operation("approve_request", {**handle, **_read_selection(pairs)}, context), site
-            )
+            is_script = "application/json" in (get_header(scope, b"accept") or "")
+            return _redirect_with_answer(consented, site, is_script=is_script)
         except Problem as problem:
             if isinstance(problem, Unauthorized) or (isinstance(problem, NotFound) and problem.noun == "request"):
                 return _render_expired(problem)
@@ -94,6 +96,7 @@ def _render_consent_page(
         "consent.html",
         problem.status if problem else 200,
         form_to=oauth.build_form_source(consent.redirect_uri),
+        scripts=True,
         consent=consent,
         return_to=return_to,
         selected=selected,
@@ -103,9 +106,21 @@ def _render_consent_page(
     )
 
 
-def _redirect_with_answer(answer: ConsentAnswer, site: Site) -> Answer:
+def _redirect_with_answer(answer: ConsentAnswer, site: Site, *, is_script: bool) -> Answer:
+    """Redirect to the client with the answer and the issuer (RFC 9207). The page's script gets the address instead.
+
+    A custom URL scheme opens an app and leaves the tab open, so this shows a page that says so.
+    """
     error = "access_denied" if answer.code is None else None
-    return _redirect(answer.redirect_uri, site, code=answer.code, error=error, state=answer.state)
+    address = oauth.add_response_parameters(
+        answer.redirect_uri, code=answer.code, error=error, state=answer.state, iss=site.public_url
+    )
+    if not answer.redirect_uri.startswith(("http://", "https://")):
+        title = "App connected" if answer.code else "App not connected"
+        return render_page("done.html", 200, title=title, detail="", address=address)
+    if is_script:
+        return build_json_answer({"location": address})
+    return Answer(303, b"", "text/plain", [(b"location", address.encode())])
 
 
 def _render_error(error: OAuthError, site: Site) -> Answer:
@@ -122,18 +137,6 @@ def _render_error(error: OAuthError, site: Site) -> Answer:
     return render_page(
         "done.html", 400, title="The app can’t be connected", detail=error.detail, address=None, back=back, host=host
     )
-
-
-def _redirect(redirect_uri: str, site: Site, **values: str | None) -> Answer:
-    """Redirect to the client with the answer and the issuer (RFC 9207).
-
-    A custom URL scheme opens an app and leaves the tab open, so this shows a page that says so.
-    """
-    address = oauth.add_response_parameters(redirect_uri, **values, iss=site.public_url)
-    if not redirect_uri.startswith(("http://", "https://")):
-        title = "App connected" if values.get("code") else "App not connected"
-        return render_page("done.html", 200, title=title, detail="", address=address)
-    return Answer(303, b"", "text/plain", [(b"location", address.encode())])
 
 
 def _render_note(title: str, detail: str, status: int) -> Answer:

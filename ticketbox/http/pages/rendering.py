@@ -60,18 +60,18 @@ def render_page(
     status: int = 200,
     *,
     form_to: str | None = None,
-    passkeys: bool = False,
+    scripts: bool = False,
     style: str | None = None,
     **values: Any,
 ) -> Answer:
     """Render a page under the strict content-security policy.
 
-    With `form_to`, the answer to a form on the page may redirect to that source. With `passkeys`, the page may run the
-    script that uses passkeys (`static.py`). With `style`, the page contains its style sheet, which the policy allows by
+    With `form_to`, the answer to a form on the page may redirect to that source. With `scripts`, the page may run the
+    server's scripts (`static.py`). With `style`, the page contains its style sheet, which the policy allows by
     its hash, and no other.
     """
     policy = _POLICY if form_to is None else _POLICY.replace(_FORMS, _FORMS + b" " + form_to.encode())
-    policy += _SCRIPT if passkeys else b""
+    policy += _SCRIPT if scripts else b""
     if style is not None:
         policy = policy.replace(_STYLES, b"style-src 'sha256-" + b64encode(sha256(style.encode()).digest()) + b"'")
         values["style"] = style
@@ -105,7 +105,7 @@ def render_sign_in_page(
     then = keep_local_path(then)
     query = urlencode({"next": then, **({"fresh": "1"} if fresh else {})})
     return render_page(
-        "signin.html", status, form_to=form_to, passkeys=True,
+        "signin.html", status, form_to=form_to, scripts=True,
         then=then, email=email, problem=problem, provider=settings, provider_query=query,
         passwords=settings is None or settings.allows_passwords,
     )  # fmt: skip

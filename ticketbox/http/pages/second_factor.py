@@ -46,7 +46,7 @@ def build_routes(registry: Registry, dispatcher: Dispatcher, site: Site) -> list
         values = {"app": None, "qr": "", "codes": None, "focused": "", **shown}
         status = 200 if problem is None else problem.status
         values |= {"methods": methods, "factor": methods.second_factor, "problem": problem, "then": then}
-        return render_page("second_factor.html", status, passkeys=True, **values)
+        return render_page("second_factor.html", status, scripts=True, **values)
 
     @get(PATH)
     async def show_second_factor(request: Request[Any, Any, Any]) -> Answer:

@@ -79,5 +79,5 @@ def _render_code_page(handle: str, then: str, methods: str, problem: Problem | N
     """Render the step. `methods` are `app` and `passkey`, as the account has them; a recovery code always works."""
     status = 200 if problem is None else problem.status
     return render_page(
-        "sign_in_code.html", status, passkeys=True, handle=handle, then=then, problem=problem, methods=methods.split()
+        "sign_in_code.html", status, scripts=True, handle=handle, then=then, problem=problem, methods=methods.split()
     )

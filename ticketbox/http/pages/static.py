@@ -1,4 +1,4 @@
-"""The style sheet, the icon and the one script of the pages that the server renders."""
+"""The style sheet, the icon and the scripts of the pages that the server renders."""
 
 import functools
 import re
@@ -31,9 +31,18 @@ def build_routes() -> list[HTTPRouteHandler]:
     @get("/static/passkeys.js")
     async def send_passkey_script() -> Answer:
         """Send the script that uses passkeys."""
-        return Answer(200, (_FOLDER / "passkeys.js").read_bytes(), "text/javascript; charset=utf-8", list(_HEADERS))
+        return _load_script("passkeys.js")
 
-    return [send_style_sheet, send_icon, send_passkey_script]
+    @get("/static/in-place.js")
+    async def send_in_place_script() -> Answer:
+        """Send the script that keeps the forms of a connection in one entry of the tab's history."""
+        return _load_script("in-place.js")
+
+    return [send_style_sheet, send_icon, send_passkey_script, send_in_place_script]
+
+
+def _load_script(name: str) -> Answer:
+    return Answer(200, (_FOLDER / name).read_bytes(), "text/javascript; charset=utf-8", list(_HEADERS))
 
 
 @functools.cache

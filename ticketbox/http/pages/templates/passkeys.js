@@ -38,7 +38,7 @@ async function signIn({ handle, next }) {
     ...(response.userHandle && { user_handle: response.userHandle }),
   };
   await call('/session/passkey', { ...sent, passkey });
-  location.assign(locate(next));
+  location.replace(locate(next));
 }
 
 async function create({ next }, place) {
