@@ -30,7 +30,6 @@ from ticketbox.domain.core.fairness import ceilings, limits
 from ticketbox.domain.core.ids import Prefix
 from ticketbox.edge import addresses, edge
 from ticketbox.edge.edge import _SECURITY_HEADERS
-from ticketbox.http import git_hooks as delivery_route
 from ticketbox.http import rest, uploads
 from ticketbox.mcp import endpoint
 from ticketbox.operations.accounts import address_changes, confirmation, profile, provider_sign_in, sessions
@@ -39,6 +38,7 @@ from ticketbox.operations.captures import assets, source_maps
 from ticketbox.operations.captures.processing import intake
 from ticketbox.operations.catalogue import load_registry
 from ticketbox.operations.companies import columns, invitations, setup
+from ticketbox.operations.core import faults, registry
 from ticketbox.operations.core.live import listeners, waiting
 from ticketbox.operations.core.paging import Limit
 from ticketbox.operations.events import events
@@ -149,10 +149,11 @@ def test_limits_page_matches_the_code() -> None:
         "address with its query": f"{edge.MAX_TARGET:,} bytes",
         "headers": f"{edge.MAX_HEADERS}",
         "query parameters": "100",
-        "JSON body": f"{rest.MAX_JSON // MIB} MiB",
+        "JSON body": f"{registry.MAX_JSON // MIB} MiB; {registry.MAX_PUBLIC_JSON // 1024} KiB without a credential",
+        "members of a JSON body": f"{faults.MAX_MEMBERS:,}",
         "time for a JSON body to arrive": f"{rest.BODY_SECONDS:.0f} s",
         "MCP message": f"{endpoint.MAX_MESSAGE // MIB} MiB; with a file {endpoint.MAX_FILE_MESSAGE // MIB} MiB",
-        "whole upload": f"{intake.MAX_UPLOAD // MIB} MiB",
+        "whole upload": f"{registry.MAX_UPLOAD // MIB} MiB",
         "time for an upload to arrive": f"{uploads.UPLOAD_SECONDS:.0f} s",
         "a database query": f"{readers.READ_SECONDS:.0f} s",
         "items on a page of a list": f"{bounds['minimum']} to {bounds['maximum']}, {default} by default",
@@ -198,7 +199,7 @@ def test_limits_page_matches_the_code() -> None:
         "git hooks of a project": f"{git_hooks.MAX_HOOKS}",
         "links of a ticket to repositories": f"{git_links.MAX_LINKS}",
         "git deliveries of a hook that wait": f"{git_deliveries.MAX_WAITING:,}; further ones get 503",
-        "a git delivery": f"{delivery_route.MAX_BODY // 1024**2} MiB",
+        "a git delivery": f"{load_registry()['receive_git_delivery'].max_body // 1024**2} MiB",
         "companies that an account creates": f"{ceilings.DEFAULT_COMPANIES}",
         "a waiting call": f"{waiting.MAX_WAIT_SECONDS} s",
         **{

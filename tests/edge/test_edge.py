@@ -28,8 +28,7 @@ from ticketbox.domain.core.fairness.limits import RateLimiter
 from ticketbox.edge.asgi import Receive, Scope, Send
 from ticketbox.edge.edge import MAX_HEADERS, MAX_TARGET, Edge
 from ticketbox.edge.site import Site
-from ticketbox.http.rest import MAX_JSON
-from ticketbox.operations.core.registry import Body, Operation
+from ticketbox.operations.core.registry import MAX_JSON, Body, Operation
 from ticketbox.settings import Settings, parse_public_url
 
 

@@ -20,7 +20,6 @@ from ticketbox.operations.core.registry import Registry
 from ticketbox.operations.git.deliveries import ReceiveGitDelivery, build_refusal
 from ticketbox.operations.git.hooks import HOOK_PATH
 
-MAX_BODY = 5 * 1024 * 1024
 BODY_SECONDS = 30.0
 _FORM = "application/x-www-form-urlencoded"
 
@@ -37,10 +36,11 @@ def build_route(registry: Registry, dispatcher: Dispatcher) -> HTTPRouteHandler:
         signature = read_signature(headers)
         if signature is None or not secrets.is_well_formed(address, secrets.GIT_ADDRESS_PREFIX):
             raise build_refusal()
-        body = await read_body(scope, receive, MAX_BODY, BODY_SECONDS)
+        operation = registry["receive_git_delivery"]
+        body = await read_body(scope, receive, operation.max_body, BODY_SECONDS)
         is_form = headers.get("content-type", "").partition(";")[0].strip().lower() == _FORM
         arguments = ReceiveGitDelivery(address, signature, body, is_form)
-        received = await dispatcher.dispatch(registry["receive_git_delivery"], arguments, context)
+        received = await dispatcher.dispatch(operation, arguments, context)
         return Answer(202, msgspec.json.encode(received), "application/json")
 
     return receive_delivery

@@ -39,14 +39,15 @@ from ticketbox.http.uploads import read_upload
 from ticketbox.operations.core.content import Content, WithSession
 from ticketbox.operations.core.context import RequestContext
 from ticketbox.operations.core.dispatch import Dispatcher
-from ticketbox.operations.core.registry import Body, Operation, Registry
+from ticketbox.operations.core.faults import MAX_MEMBERS
+from ticketbox.operations.core.registry import MAX_PUBLIC_JSON, Body, Operation, Registry
 from ticketbox.operations.core.schemas import list_answer_types
 from ticketbox.operations.core.services import Services
 
 PREFIX = "/api/v1"
-MAX_JSON = 4 * 1024 * 1024
 BODY_SECONDS = 30.0
 
+_BODY = msgspec.json.Decoder(typing.Annotated[dict[str, Any], msgspec.Meta(max_length=MAX_MEMBERS)])
 _ARGUMENT_KEYS = frozenset(argument.key for argument in HEADER_ARGUMENTS.values())
 
 Endpoint = Callable[[Scope, Receive], Awaitable[Answer | EventStream]]
@@ -152,7 +153,7 @@ def _build_decoder(operation: Operation, services: Services) -> Callable[[Scope,
         else:
             _refuse_query(scope)
             if operation.body is Body.JSON:
-                sent = await _read_json_body(scope, receive)
+                sent = await _read_json_body(operation, scope, receive)
             else:
                 sent = await read_upload(operation, scope, receive, services)
         if unknown := sent.keys() & (in_path | accepted):
@@ -184,22 +185,23 @@ def _refuse_query(scope: Scope) -> None:
         raise InvalidField(name, "this operation doesn't accept query parameters")
 
 
-async def _read_json_body(scope: Scope, receive: Receive) -> dict[str, Any]:
-    body = await read_body(scope, receive, MAX_JSON, BODY_SECONDS)
+async def _read_json_body(operation: Operation, scope: Scope, receive: Receive) -> dict[str, Any]:
+    context: RequestContext = scope["context"]
+    most = operation.max_body if context.secret_hash else min(operation.max_body, MAX_PUBLIC_JSON)
+    body = await read_body(scope, receive, most, BODY_SECONDS)
     if not body:
         return {}
     kind = (get_header(scope, b"content-type") or "").partition(";")[0].strip().lower()
     if kind != "application/json":
         raise UnsupportedMediaType("send the body as application/json", valid=["application/json"])
     try:
-        decoded = msgspec.json.decode(body)
+        return _BODY.decode(body)
+    except msgspec.ValidationError as error:
+        raise InvalidRequest(f"the body must be a JSON object of up to {MAX_MEMBERS:,} members: {error}") from None
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise InvalidRequest(f"the body is no JSON: {error}") from None
     except RecursionError:
         raise InvalidRequest("the body's JSON is nested too deeply") from None
-    if not isinstance(decoded, dict):
-        raise InvalidRequest("the body is no JSON object")
-    return typing.cast(dict[str, Any], decoded)
 
 
 def _read_headers(scope: Scope, accepted: Set[str], arguments: dict[str, Any]) -> None:

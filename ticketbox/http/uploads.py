@@ -23,7 +23,7 @@ from ticketbox.domain.core.problems import (
     UnsupportedMediaType,
 )
 from ticketbox.edge.asgi import Receive, Scope, get_header, read_chunks
-from ticketbox.operations.captures.processing.intake import MAX_ATTACHMENTS, MAX_UPLOAD
+from ticketbox.operations.captures.processing.intake import MAX_ATTACHMENTS
 from ticketbox.operations.core.registry import Operation
 from ticketbox.operations.core.services import Services
 
@@ -50,7 +50,7 @@ async def read_upload(operation: Operation, scope: Scope, receive: Receive, serv
     reader = _Reader(operation)
     try:
         with PushMultipartParser(boundary, max_segment_count=MAX_ATTACHMENTS + MAX_FRAMES + 8, strict=True) as parser:
-            chunks = read_chunks(scope, receive, (operation.max_upload or MAX_UPLOAD) + _FRAMING, UPLOAD_SECONDS)
+            chunks = read_chunks(scope, receive, operation.max_body + _FRAMING, UPLOAD_SECONDS)
             async for chunk in _require_rate(chunks, services):
                 for event in parser.parse(chunk):
                     reader.read_event(event)
@@ -92,6 +92,7 @@ class _Reader:
         self._segment: MultipartSegment | None = None
         self._name = ""
         self._parts: list[bytes | bytearray] = []
+        self._length = 0
 
     def read_event(self, event: MultipartSegment | bytes | bytearray | None) -> None:
         """Process the parser's next event: a part's headers, some of its bytes, or its end (None)."""
@@ -99,7 +100,8 @@ class _Reader:
             self._begin_part(event)
         elif event:
             self._parts.append(bytes(event))
-            if self._name == "capture" and sum(map(len, self._parts)) > MAX_ENVELOPE:
+            self._length += len(event)
+            if self._name == "capture" and self._length > MAX_ENVELOPE:
                 raise PayloadTooLarge("capture: more than 1 MB")
         elif event is None:
             self._end_part()
@@ -110,7 +112,7 @@ class _Reader:
             raise InvalidField(name, "unknown part", valid=sorted(self._accepted))
         if name in self._arguments and name not in _REPEATED:
             raise InvalidField(name, "this part was sent more than once")
-        self._segment, self._name, self._parts = segment, name, []
+        self._segment, self._name, self._parts, self._length = segment, name, [], 0
 
     def _end_part(self) -> None:
         segment = self._segment

@@ -13,8 +13,9 @@ from typing import Any
 
 import msgspec
 
-from ticketbox.domain.core.problems import InvalidField
+from ticketbox.domain.core.problems import InvalidField, InvalidRequest
 from ticketbox.mcp.tools import ToolCard
+from ticketbox.operations.core.faults import MAX_MEMBERS
 from ticketbox.operations.tickets.ticket_detail import Detail
 
 Arguments = dict[str, Any]
@@ -76,7 +77,9 @@ class ToolCall(msgspec.Struct, frozen=True):
 
 
 def prepare_call(cards: Mapping[str, ToolCard], card: ToolCard, sent: Arguments) -> ToolCall:
-    """Translate a call to the arguments of its operation. Raises InvalidRequest for a wrong `detail`."""
+    """Translate a call to the arguments of its operation. Raises InvalidRequest for a wrong `detail` or too many."""
+    if len(sent) > MAX_MEMBERS:
+        raise InvalidRequest(f"a call may have up to {MAX_MEMBERS:,} arguments")
     card, given = _redirect_search(cards, card, sent)
     given = _convert_values(card, _translate_names(card, given))
     arguments = dict(given)
@@ -169,7 +172,7 @@ def _read_list(value: str | int) -> Any:
     if isinstance(value, str) and value.startswith("["):
         try:
             return msgspec.json.decode(value)
-        except msgspec.DecodeError:
+        except (msgspec.DecodeError, RecursionError):
             return value
     return [value]
 

@@ -64,3 +64,8 @@ def test_number_of_faults_is_bounded() -> None:
     problem = refuse("get_error", **{f"x{number}": 1 for number in range(500)})
     assert len(problem.extra["errors"]) == 20
     assert len(problem.detail) < 2_000
+
+
+def test_only_the_first_unknown_field_has_a_suggestion() -> None:
+    problem = refuse("get_error", capture_id="cap_1", entry=1, captur=1, entri=2)
+    assert problem.detail.count("did you mean") == 1

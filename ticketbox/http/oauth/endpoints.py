@@ -16,7 +16,6 @@ from ticketbox.http.pages.rendering import read_form
 from ticketbox.operations.core.dispatch import Dispatcher
 from ticketbox.operations.core.registry import Operation, Registry
 
-MAX_REGISTRATION = 32 * 1024
 BODY_SECONDS = 30.0
 _UNCACHED: Headers = [(b"cache-control", b"no-store"), (b"pragma", b"no-cache")]
 
@@ -72,7 +71,7 @@ async def _read_registration(scope: Scope, receive: Receive, operation: Operatio
     kind = (get_header(scope, b"content-type") or "").partition(";")[0].strip().lower()
     if kind != "application/json":
         raise UnsupportedMediaType("send the registration as application/json", valid=["application/json"])
-    body = await read_body(scope, receive, MAX_REGISTRATION, BODY_SECONDS)
+    body = await read_body(scope, receive, operation.max_body, BODY_SECONDS)
     try:
         fields = msgspec.json.decode(body, type=dict[str, Any])
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):

@@ -16,6 +16,7 @@ import msgspec
 from ticketbox.domain.core.problems import FieldError, InvalidRequest
 
 MAX_FAULTS = 20
+MAX_MEMBERS = 1_000  # of an input; no operation has a tenth of it
 
 _UNKNOWN = "Object contains unknown field `"
 _MISSING = "Object missing required field `"
@@ -42,14 +43,16 @@ class Fault(msgspec.Struct, frozen=True):
 
 
 def find_faults(shape: type[msgspec.Struct], arguments: Mapping[str, Any], *, lax: bool = False) -> list[Fault]:
-    """Find all faults of an input; empty if only the input as a whole is wrong."""
+    """Find the first faults of an input, up to MAX_FAULTS; empty if only the input as a whole is wrong."""
     fields = {field.encode_name: field for field in msgspec.structs.fields(shape)}
     faults: list[Fault] = []
-    unknown: list[str] = []
+    knows_names = False
     for name, value in arguments.items():
+        if len(faults) == MAX_FAULTS:
+            return faults
         if name not in fields:
-            faults.append(_describe_unknown_name(name, list(fields), listed=bool(unknown)))
-            unknown.append(name)
+            faults.append(_describe_unknown_name(name, list(fields), listed=knows_names))
+            knows_names = True
             continue
         try:
             msgspec.convert(value, fields[name].type, strict=not lax)
@@ -96,12 +99,13 @@ def describe_validation_error(error: msgspec.ValidationError, within: str = "") 
 
 
 def _describe_unknown_name(name: str, accepted: list[str], *, listed: bool) -> Fault:
-    """Describe an unknown field; `listed` says that an earlier fault has the accepted names."""
+    """Describe an unknown field; `listed` says that an earlier fault has the accepted names and a suggestion."""
     shown = name if len(name) <= 100 else f"{name[:100]}…"
-    parts = ["unknown field", *(f"did you mean {each}?" for each in difflib.get_close_matches(shown, accepted, 1))]
-    if not listed:
-        parts.append(f"accepted: {', '.join(accepted)}" if accepted else "this takes no input")
-    return Fault(shown, "; ".join(parts), accepted)
+    if listed:
+        return Fault(shown, "unknown field")
+    near = [f"did you mean {each}?" for each in difflib.get_close_matches(shown, accepted, 1)]
+    names = f"accepted: {', '.join(accepted)}" if accepted else "this takes no input"
+    return Fault(shown, "; ".join(["unknown field", *near, names]), accepted)
 
 
 def _simplify_message(message: str) -> str:

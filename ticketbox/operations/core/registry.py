@@ -21,6 +21,11 @@ from ticketbox.store.file.database import Write
 
 Handler = Callable[..., Any]
 
+# The bytes of a body, if its operation declares no other limit.
+MAX_JSON = 4 * 1024 * 1024
+MAX_PUBLIC_JSON = 64 * 1024  # without a credential
+MAX_UPLOAD = 32 * 1024 * 1024
+
 
 class Tool(msgspec.Struct, frozen=True):
     """How an operation is listed as an MCP tool.
@@ -86,7 +91,7 @@ class Operation(msgspec.Struct, frozen=True):
     without_factor: bool
     body: Body
     guard: Callable[..., Awaitable[None]] | None
-    max_upload: int | None
+    max_body: int
     media: tuple[str, ...]
     refuses: tuple[type[Problem], ...]
     summary: str
@@ -129,7 +134,7 @@ def operation(
     without_factor: bool = False,
     body: Body | None = None,
     guard: Callable[..., Awaitable[None]] | None = None,
-    max_upload: int | None = None,
+    max_body: int | None = None,
     media: tuple[str, ...] = (),
     refuses: tuple[type[Problem], ...] = (),
     example: dict[str, Any] | None = None,
@@ -143,7 +148,7 @@ def operation(
     streams its answer in batches. An operation that `waits` has the argument `wait_seconds`, and its handler raises
     NothingYet if it must run again after the next event (waiting.py). `without_factor` is for what
     people need to set up a second factor that their company requires. `media` lists the media types of an answer that
-    isn't JSON. `guard` refuses a request by its path before its body is read, and `max_upload` limits the body's bytes.
+    isn't JSON. `guard` refuses a request by its path before its body is read, and `max_body` limits the body's bytes.
     `refuses` lists the problems beyond those that follow from the declaration (http/openapi/refusals.py).
     Raises TypeError or ValueError at import if the declaration is invalid.
     """
@@ -196,7 +201,7 @@ def operation(
             without_factor=without_factor,
             body=kind,
             guard=guard,
-            max_upload=max_upload,
+            max_body=_limit_body(kind, scope) if max_body is None else max_body,
             media=media,
             refuses=refuses,
             summary=summary.rstrip("."),
@@ -206,6 +211,12 @@ def operation(
         return handler
 
     return declare
+
+
+def _limit_body(kind: Body, scope: Scope | Access) -> int:
+    if kind is Body.MULTIPART:
+        return MAX_UPLOAD
+    return MAX_PUBLIC_JSON if scope is Access.PUBLIC else MAX_JSON
 
 
 def _is_always_brief(_: Any) -> bool:

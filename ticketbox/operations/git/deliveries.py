@@ -82,7 +82,9 @@ async def check_delivery(
     return _SignedDelivery(hook.key, news)
 
 
-@operation("receive_git_delivery", scope=Access.PUBLIC, budget=Budget.NONE, prepare=check_delivery)
+@operation(
+    "receive_git_delivery", scope=Access.PUBLIC, budget=Budget.NONE, prepare=check_delivery, max_body=5 * 1024 * 1024
+)
 def receive_git_delivery(
     tx: Write, actor: Actor, args: ReceiveGitDelivery, signed: _SignedDelivery
 ) -> ReceivedDelivery:

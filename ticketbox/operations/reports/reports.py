@@ -204,7 +204,7 @@ def _process_report(
 @operation(
     "create_report", scope=Access.PUBLIC, budget=Budget.NONE, rest="POST /reports/{key}", creates=True,
     refuses=(Conflict, CompanyStorageFull), prepare=prepare_report, guard=guard_report, body=Body.MULTIPART,
-    max_upload=MAX_REPORT, example={"title": "The cart stays empty", "description": "After I added the lamp."},
+    max_body=MAX_REPORT, example={"title": "The cart stays empty", "description": "After I added the lamp."},
 )  # fmt: skip
 def create_report(tx: Write, actor: Actor, args: CreateReport, prepared: _PreparedReport | str) -> ReportReceipt:
     """Report a bug with a public key, without an account.

@@ -49,7 +49,7 @@ async def limit_registrations(services: Services, actor: Actor, args: RegisterCl
     services.limit(context.network, "oauth-register", 20, "too many registrations from this address")
 
 
-@operation("register_client", scope=Access.PUBLIC, budget=Budget.NONE, prepare=limit_registrations)
+@operation("register_client", scope=Access.PUBLIC, budget=Budget.NONE, prepare=limit_registrations, max_body=32 * 1024)
 def register_client(tx: Write, actor: Actor, args: RegisterClient, _: None) -> RegisteredClient:
     """Register an app. Raises OAuthError for a redirect URI that isn't allowed."""
     for address in args.redirect_uris:

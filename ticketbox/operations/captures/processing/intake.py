@@ -32,7 +32,6 @@ from ticketbox.store.core import blobs
 
 # Of this length in bytes, streams are read in another process: the interpreter's lock is held for 50 ns a byte.
 LONG_STREAMS = 64 * 1024
-MAX_UPLOAD = 32 * 1024 * 1024
 MAX_ATTACHMENTS = 20
 # A title often comes from the page: characters that reorder text are removed, not refused.
 _PAGE_LINE = match_whole(r"[^\x00-\x1f\x7f]*[^\s\x00-\x1f\x7f][^\x00-\x1f\x7f]*")
