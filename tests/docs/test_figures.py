@@ -26,7 +26,7 @@ from ticketbox.domain.captures.source_maps import source_map
 from ticketbox.domain.core.access.policy import Via
 from ticketbox.domain.core.access.scopes import Access, Role, Scope
 from ticketbox.domain.core.clock import DAY, MINUTE
-from ticketbox.domain.core.fairness import ceilings, limits
+from ticketbox.domain.core.fairness import ceilings, limits, processor_time
 from ticketbox.domain.core.ids import Prefix
 from ticketbox.edge import addresses, edge
 from ticketbox.edge.edge import _SECURITY_HEADERS
@@ -97,6 +97,14 @@ def test_limits_page_matches_the_code() -> None:
         {row[0]: row[1] for row in table(LIMITS, heading)}
         for heading in ("Budgets", "Before authentication", "Requests", "Uploads", "Captures and files", "Others")
     )
+    assert dict(table(LIMITS, "Processor time")) == {
+        "a company": f"{processor_time.COMPANY_SECONDS}",
+        "a credential": f"{processor_time.CREDENTIAL_SECONDS}",
+        "a report key": f"{reports.KEY_SECONDS}",
+        "reports from an address": f"{reports.ADDRESS_SECONDS}",
+    }
+    most = settings.DEFAULT_CAPTURE_SECONDS
+    assert f"A single capture may take {most} s, a report {most * reports.TIME_SHARE:g} s." in prose(LIMITS)
     assert uploading == {
         "uploads in memory at a time": f"{settings.DEFAULT_UPLOADS}; others wait",
         "of an account": f"{settings.DEFAULT_UPLOADS // 2}",
@@ -195,7 +203,8 @@ def test_limits_page_matches_the_code() -> None:
         "columns of a board": f"{columns.MAX_COLUMNS}",
         "report keys of a project": f"{report_keys.MAX_KEYS}",
         "reports from an address": f"{key_access.ADDRESS_PER_MINUTE} a minute; further ones get 429",
-        "a report": f"{reports.MAX_REPORT // 1024**2} MiB with up to {reports.MAX_FILES} files",
+        "a report": f"{reports.MAX_REPORT // 1024**2} MiB with up to {reports.MAX_FILES} files, and "
+        f"{reports.MAX_INFLATED // 1024**2} MiB of streams inflated",
         "git hooks of a project": f"{git_hooks.MAX_HOOKS}",
         "links of a ticket to repositories": f"{git_links.MAX_LINKS}",
         "git deliveries of a hook that wait": f"{git_deliveries.MAX_WAITING:,}; further ones get 503",

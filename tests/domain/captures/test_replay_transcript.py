@@ -1,5 +1,6 @@
 """A replay in words."""
 
+import time
 from typing import Any
 
 from ticketbox.domain.captures.replay.transcript import describe_replay
@@ -179,3 +180,33 @@ def test_busy_page_fits_the_budget_and_keeps_what_went_wrong() -> None:
 
 def _is_sorted(lines: list[TranscriptLine]) -> bool:
     return [each.ts for each in lines[1:]] == sorted(each.ts for each in lines[1:])
+
+
+def build_buttons(count: int, first: int, name: str) -> list[Json]:
+    return [element(first + 2 * i, "button", text(first + 2 * i + 1, f"{name}{i}")) for i in range(count)]
+
+
+def test_many_siblings_are_described_in_linear_time() -> None:
+    count = 15_000
+    events = begin(element(2, "body", *build_buttons(count, 10, "old ")))
+    removes = [{"parentId": 2, "id": 10 + 2 * i} for i in range(count)]
+    adds = [{"parentId": 2, "nextId": None, "node": node} for node in build_buttons(count, 100_000, "new ")]
+    started = time.process_time()
+    changes = describe_replay([*events, mutate(1_500, removes=removes, adds=adds)])
+    assert time.process_time() - started < 2
+    assert changes[-1].text.startswith("appeared: button “new 0”, “new 1”, “new 2” and 14,997 more; gone: “old 0”")
+
+
+def test_page_on_which_every_change_looks_at_all_of_it_is_described_in_part() -> None:
+    events = begin(element(2, "body", *(element(10 + i, "i") for i in range(15_000))))
+    changes = [{"id": 2, "attributes": {"disabled": str(number)}} for number in range(2_000)]
+    started = time.process_time()
+    described = describe_replay([*events, mutate(1_500, attributes=changes)])
+    assert time.process_time() - started < 5
+    assert described[-1].text == "more changes than can be described"
+
+
+def test_element_inside_one_of_the_same_id_is_described() -> None:
+    assert describe_replay(begin(element(2, "body", element(2, "p", text(3, "Hello")))))[0].text == "Hello"
+    moved = mutate(1_500, adds=[{"parentId": 14, "nextId": None, "node": element(13, "b")}])  # into its own child
+    assert describe_replay([*begin(), moved])

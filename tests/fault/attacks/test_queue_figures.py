@@ -8,6 +8,7 @@ import sqlite3
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 from urllib.parse import urlsplit
 
 import httpx
@@ -60,14 +61,13 @@ def count_refused(before: Figures, after: Figures, queue: str) -> dict[str, floa
     return {reason: count for reason, count in grown.items() if count}
 
 
-def build_har_capture(world: World) -> str:
-    """The id of a capture whose HAR file is long."""
+def build_har_parts(world: World) -> dict[str, Any]:
+    """The parts of a capture whose HAR file is long."""
     request = {
         "id": "r", "ts": 1, "method": "GET", "url": "https://h/?a=b", "status": 500, "type": "xhr", "duration_ms": 3,
     }  # fmt: skip
     body = gzip.compress(json.dumps([request] * 5_000).encode())
-    files = {**dict(capture_parts(world.project, 7)), "network": (None, body)}
-    return ok(world.api.post("/captures", files=files))["capture_id"]
+    return {**dict(capture_parts(world.project, 7)), "network": (None, body)}
 
 
 def test_every_queue_counts_the_calls_that_pass_it(box: Box, world: World) -> None:
@@ -77,7 +77,8 @@ def test_every_queue_counts_the_calls_that_pass_it(box: Box, world: World) -> No
     calls: dict[str, Callable[[], httpx.Response]] = {
         "passwords": lambda: box.client().post("/session", json=credentials),
         "uploads": lambda: world.api.post("/captures", files=capture_parts(world.project, 1)),
-        "captures": lambda: world.api.post("/captures", files=capture_parts(world.project, 2)),
+        "captures": lambda: world.api.post("/captures", files=build_har_parts(world)),
+        "small_captures": lambda: world.api.post("/captures", files=capture_parts(world.project, 2)),
         "rendering": lambda: world.api.get(f"/assets/{screenshot}/thumbnail"),
         "readers": lambda: world.api.get("/tickets"),
         "writer": lambda: world.api.post("/tickets", json={"title": "x", "project_id": world.project}),
@@ -111,7 +112,7 @@ def fill_captures(world: World) -> list[httpx.Response]:
 
 def fill_rendering(world: World) -> list[httpx.Response]:
     """Downloads of a long HAR file with many tokens."""
-    capture = build_har_capture(world)
+    capture = ok(world.api.post("/captures", files=build_har_parts(world)))["capture_id"]
     clients = list_clients(world, 24)
     with ThreadPoolExecutor(len(clients)) as pool:
         return list(pool.map(lambda client: client.get(f"/captures/{capture}/har"), clients))

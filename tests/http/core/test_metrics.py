@@ -111,7 +111,7 @@ def test_names_types_labels_and_buckets(box: Box) -> None:
         ("ticketbox_queue_wait_seconds_sum", "queue"),
     }
     assert {sample.labels["queue"] for sample in ours["ticketbox_queue_waiting"].samples} == {
-        "uploads", "captures", "rendering", "passwords", "readers",
+        "uploads", "captures", "small_captures", "rendering", "passwords", "readers",
     }  # fmt: skip
     seconds = ours["ticketbox_http_request_seconds"].samples
     bounds = [*map(str, BUCKETS), "+Inf"]

@@ -281,7 +281,9 @@ class Dispatcher:
             return None
         if operation.body is Body.MULTIPART:
             share = self._find_share(context)
-            return IdempotencyMark(key, await self.services.captures.run(share, _fingerprint_input, operation, sent))
+            return IdempotencyMark(
+                key, await self.services.small_captures.run(share, _fingerprint_input, operation, sent)
+            )
         return IdempotencyMark(key, _fingerprint_input(operation, sent))
 
     async def _find_answer_to_invalid(

@@ -14,6 +14,7 @@ from ticketbox.domain.core.access.policy import Actor, Kind
 from ticketbox.domain.core.fairness.ceilings import Ceilings
 from ticketbox.domain.core.fairness.fair_queue import FairQueue, Share
 from ticketbox.domain.core.fairness.limits import RateLimiter
+from ticketbox.domain.core.fairness.processor_time import ProcessorBudgets
 from ticketbox.domain.core.problems import Problem, RateLimited
 from ticketbox.operations.core.context import RequestContext
 from ticketbox.operations.core.live.listeners import Listeners
@@ -109,8 +110,11 @@ class Services:
         self.max_capture_seconds = max_capture_seconds
         # Each password needs 32 MB, each capture or picture tens of megabytes, so there are few threads.
         self.passwords = Workers("passwords", 2, times, max_queue_seconds)
-        self.captures = Workers("captures", 1, times, max_queue_seconds)
-        self.rendering = Workers("rendering", 1, times, max_queue_seconds)
+        budgets = ProcessorBudgets(limiter)
+        self.captures = Workers("captures", 1, times, max_queue_seconds, budgets)
+        self.small_captures = Workers("small_captures", 1, times, max_queue_seconds, budgets)  # never behind long ones
+        self.rendering = Workers("rendering", 1, times, max_queue_seconds, budgets)
+        self._workers = self.passwords, self.captures, self.small_captures, self.rendering
         self.credential_last_used: dict[int, int] = {}  # by key, in epoch milliseconds
         self.session_idle_ms = None if session_idle_seconds is None else session_idle_seconds * 1000
         self.last_backup: float | None = None  # epoch seconds
@@ -127,8 +131,7 @@ class Services:
 
     def list_queues(self) -> tuple[FairQueue, ...]:
         """List the queues in which calls wait for their turn."""
-        workers = self.passwords, self.captures, self.rendering
-        return self.uploads, *(each.queue for each in workers), self.database.queue
+        return self.uploads, *(each.queue for each in self._workers), self.database.queue
 
     async def read(self, query: Callable[[Read], T], share: Share, *, brief: bool = True) -> T:
         """Read from the database outside the operation's transaction, by default a few indexed look-ups."""
@@ -162,5 +165,5 @@ class Services:
         """Finish running work and accept no more."""
         for task in self._later:
             task.cancel()
-        for workers in (self.passwords, self.captures, self.rendering):
+        for workers in self._workers:
             workers.close()

@@ -18,10 +18,18 @@ from ticketbox.domain.companies.records import CapturePolicy
 from ticketbox.domain.core.access.policy import Actor
 from ticketbox.domain.core.access.scopes import Access, Scope
 from ticketbox.domain.core.fairness.limits import Budget
+from ticketbox.domain.core.fairness.processor_time import Payer, list_payers
 from ticketbox.domain.core.network.page_address import normalize_page_address
 from ticketbox.domain.core.normalization import normalize_text
 from ticketbox.domain.core.patterns import match_whole
-from ticketbox.domain.core.problems import CompanyStorageFull, Conflict, InvalidField, InvalidRequest, NotFound
+from ticketbox.domain.core.problems import (
+    CompanyStorageFull,
+    Conflict,
+    InvalidField,
+    InvalidRequest,
+    NotFound,
+    PayloadTooLarge,
+)
 from ticketbox.domain.reports.identity import MAX_TOKEN, Identity, verify_identity
 from ticketbox.domain.reports.records import Reporter, ReportKind, ReportStatus
 from ticketbox.domain.tickets.records import Priority
@@ -32,6 +40,8 @@ from ticketbox.operations.captures.processing.intake import (
     Envelope,
     PreparedCapture,
     Upload,
+    has_more_than,
+    is_small,
     prepare_picture_upload,
     process_capture,
 )
@@ -65,7 +75,12 @@ from ticketbox.store.tickets.tickets import NewTicket
 
 LABEL = "external"
 MAX_REPORT = 8 * 1024 * 1024
+MAX_INFLATED = 8 * 1024 * 1024  # of all streams of a report
 MAX_FILES = 5
+TIME_SHARE = 0.4  # of the processor time that a capture may take
+# Seconds of processor time in a minute.
+ADDRESS_SECONDS = 5
+KEY_SECONDS = 15
 MAX_DESCRIPTION = 10_000
 
 _ID = match_whole(r"([A-Za-z0-9_\-]{22,64})?")
@@ -108,6 +123,11 @@ class CreateReport(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     actions: Annotated[bytes, Meta(description="A JSON array of actions.")] = b"[]"
     replay: Annotated[bytes, Meta(description="What the page shows: a JSON array of rrweb events.")] = b""
     attachments: Annotated[list[Upload], Meta(max_length=MAX_FILES, description="Up to 5 files.")] = []
+
+    @property
+    def streams(self) -> tuple[bytes, ...]:
+        """What is read entry by entry."""
+        return self.console, self.network, self.errors, self.actions, self.replay
 
 
 class ReportReceipt(msgspec.Struct, frozen=True):
@@ -155,9 +175,16 @@ async def prepare_report(
     now = services.database.clock.now()
     identity = verify_identity(args.identity, key.identity_secrets, now) if args.identity else None
     # Reports of a company take turns with its own captures, however many there are.
-    return await services.captures.run(
-        (key.company, "reports"), _process_report, receipt, args, identity, policy, services.public_url,
-        services.max_capture_seconds, services.captures.process,
+    share = (key.company, "reports")
+    payers = [
+        Payer(("reports of an address", context.network), ADDRESS_SECONDS, "your network address"),
+        Payer(("reports of a key", key.key), KEY_SECONDS, "this page"),
+        *list_payers(share),
+    ]
+    workers = services.small_captures if is_small(args.streams, args.attachments) else services.captures
+    return await workers.run(
+        share, _process_report, receipt, args, identity, policy, services.public_url,
+        services.max_capture_seconds * TIME_SHARE, services.captures.process, payers=payers,
     )  # fmt: skip
 
 
@@ -179,6 +206,8 @@ def _process_report(
     receipt: str, args: CreateReport, identity: Identity | None, policy: CapturePolicy, public_url: str, seconds: float,
     process: WorkerProcess | None,
 ) -> _PreparedReport:  # fmt: skip
+    if has_more_than(MAX_INFLATED, args.streams):
+        raise PayloadTooLarge(f"the streams of a report have at most {MAX_INFLATED >> 20} MiB, inflated")
     redactor = Redactor(policy.extra_redactions)
     title = redactor.redact_text(args.title.strip())[:300]
     if identity is None:

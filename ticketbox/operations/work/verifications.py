@@ -73,7 +73,7 @@ async def redact_verification(
         console = [redactor.redact_text(line, LINE_CHARACTERS) for line in args.console]
         return msgspec.structs.replace(args, console=console, base_url=redactor.redact_url(args.base_url))
 
-    return await services.captures.run(actor.share, redact)
+    return await services.small_captures.run(actor.share, redact)
 
 
 @operation(

@@ -1,5 +1,7 @@
 """A replay in words: what changed on the screen, second by second."""
 
+from collections import Counter
+
 import msgspec
 
 from ticketbox.domain.captures.replay.events import FULL_SNAPSHOT, INCREMENT
@@ -75,6 +77,8 @@ class _Writer:
             self._flush()
         else:
             self._describe_first()
+        if self._page.is_exhausted:
+            self._changes.append(ScreenChange(self._ts, "more changes than can be described"))
         return self._changes
 
     def _describe_first(self) -> None:
@@ -167,14 +171,18 @@ class _Writer:
 
 def _drop_equal(before: list[str], after: list[str]) -> tuple[list[str], list[str]]:
     """Drop what was only moved, or built a second time."""
-    rest = list(after)
-    gone: list[str] = []
-    for text in before:
-        if text in rest:
-            rest.remove(text)
-        else:
-            gone.append(text)
-    return gone, rest
+    gone, new = Counter(before) - Counter(after), Counter(after) - Counter(before)
+    return _keep(before, gone), _keep(after, new)
+
+
+def _keep(texts: list[str], counts: Counter[str]) -> list[str]:
+    """Keep the last of equal texts, as many as are counted."""
+    kept: list[str] = []
+    for text in reversed(texts):
+        if counts[text]:
+            counts[text] -= 1
+            kept.append(text)
+    return kept[::-1]
 
 
 def _replace(kind: str, before: str, after: str) -> str:

@@ -80,10 +80,8 @@ class RateLimiter:
         also consumes calls that the bucket will hold within so many seconds, if at most `MAX_WAITING` are consumed in
         this way: the bucket goes below zero, so that callers are served in their order.
         """
-        now = self._monotonic()
         with self._lock:
-            available, at = self._buckets.get(key, (float(per_minute), now))
-            available = min(float(per_minute), available + (now - at) * per_minute / 60)
+            available, now = self._refill(key, per_minute)
             missing = max(0.0, cost + ahead - available) if cost else 0.0
             wait = missing * 60 / per_minute
             granted = wait <= patience and missing <= MAX_WAITING
@@ -91,11 +89,26 @@ class RateLimiter:
                 available -= cost
             else:
                 self.refusals[name] += 1
-            self._buckets[key] = (available, now)
-            self._buckets.move_to_end(key)
-            if len(self._buckets) > self._most:
-                self._buckets.popitem(last=False)
+            self._keep(key, available, now)
         remaining = max(0, int(available))
         if granted:
             return BucketState(name, per_minute, remaining, 0, wait)
         return BucketState(name, per_minute, remaining, math.ceil(wait))
+
+    def overdraw(self, key: Hashable, per_minute: int, cost: int) -> None:
+        """Charge what was used already; the bucket goes below zero if it held less."""
+        with self._lock:
+            available, now = self._refill(key, per_minute)
+            self._keep(key, available - cost, now)
+
+    def _refill(self, key: Hashable, per_minute: int) -> tuple[float, float]:
+        """Return what a bucket holds now, and the time."""
+        now = self._monotonic()
+        available, at = self._buckets.get(key, (float(per_minute), now))
+        return min(float(per_minute), available + (now - at) * per_minute / 60), now
+
+    def _keep(self, key: Hashable, available: float, now: float) -> None:
+        self._buckets[key] = (available, now)
+        self._buckets.move_to_end(key)
+        if len(self._buckets) > self._most:
+            self._buckets.popitem(last=False)

@@ -1,5 +1,6 @@
 """What is sent of a capture, and processing it: decode, redact, shorten and compress its parts."""
 
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Annotated
 
@@ -30,7 +31,7 @@ from ticketbox.store.captures.captures import NewCapture
 from ticketbox.store.captures.replay_frames import NewFrame
 from ticketbox.store.core import blobs
 
-# Of this length in bytes, streams are read in another process: the interpreter's lock is held for 50 ns a byte.
+# Above this length in bytes, streams are read in another process: the interpreter's lock is held for 50 ns a byte.
 LONG_STREAMS = 64 * 1024
 MAX_ATTACHMENTS = 20
 # A title often comes from the page: characters that reorder text are removed, not refused.
@@ -116,6 +117,11 @@ class CreateCapture(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     ] = []
     idempotency_key: Key | None = None
 
+    @property
+    def streams(self) -> tuple[bytes, ...]:
+        """What is read entry by entry."""
+        return self.console, self.network, self.errors, self.actions, self.replay
+
 
 class PreparedCapture(msgspec.Struct, frozen=True):
     """A capture that is ready to be stored."""
@@ -156,7 +162,7 @@ def process_capture(
         envelope.redaction, envelope.title, envelope.description, envelope.labels,
         args.console, args.network, args.errors, args.actions, args.replay,
     )  # fmt: skip
-    if process is None or not _has_long_streams(args):
+    if process is None or not has_more_than(LONG_STREAMS, args.streams):
         processed = process_streams(sent, policy, seconds)
     else:
         processed = process.call(seconds, process_streams, sent, policy, seconds)
@@ -174,17 +180,25 @@ def process_capture(
     )  # fmt: skip
 
 
-def _has_long_streams(args: CreateCapture) -> bool:
-    """Whether reading the streams takes milliseconds."""
+def has_more_than(limit: int, streams: Iterable[bytes]) -> bool:
+    """Whether the streams have more than so many bytes, inflated."""
     length = 0
-    for body in (args.console, args.network, args.errors, args.actions, args.replay):
+    for body in streams:
         try:
-            length += len(inflate(body, LONG_STREAMS)) if body.startswith(MAGIC) else len(body)
+            length += len(inflate(body, limit - length)) if body.startswith(MAGIC) else len(body)
         except InflatedTooLarge:
             return True
         except InvalidGzip:  # reported when it is read
             continue
-    return length > LONG_STREAMS
+        if length > limit:
+            return True
+    return False
+
+
+def is_small(streams: Iterable[bytes], uploads: Iterable[Upload]) -> bool:
+    """Whether a capture or report is read within milliseconds: its streams and files together aren't long."""
+    files = sum(len(part.data) for part in uploads)
+    return files <= LONG_STREAMS and not has_more_than(LONG_STREAMS - files, streams)
 
 
 def _pack_frame(frame: KeyFrame) -> NewFrame:

@@ -4,7 +4,13 @@ from ticketbox.domain.companies.records import CapturePolicy
 from ticketbox.domain.companies.url_patterns import choose_best_match
 from ticketbox.domain.core.access.policy import Actor
 from ticketbox.domain.core.problems import InvalidField
-from ticketbox.operations.captures.processing.intake import CreateCapture, Envelope, PreparedCapture, process_capture
+from ticketbox.operations.captures.processing.intake import (
+    CreateCapture,
+    Envelope,
+    PreparedCapture,
+    is_small,
+    process_capture,
+)
 from ticketbox.operations.core.context import RequestContext
 from ticketbox.operations.core.lookups import find_writable
 from ticketbox.operations.core.services import Services
@@ -38,7 +44,8 @@ async def prepare_capture(
 
     row, project_id, policy = await services.read(find_project, actor.share)
     services.database.require_room(least)
-    return await services.captures.run(
+    workers = services.small_captures if is_small(args.streams, (*args.attachments, *args.frame)) else services.captures
+    return await workers.run(
         (row.company, actor.credential), process_capture, args, project_id, policy, services.public_url,
         services.max_capture_seconds, services.captures.process,
     )  # fmt: skip

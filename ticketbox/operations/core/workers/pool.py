@@ -1,11 +1,13 @@
 """Worker threads for what would delay the event loop: passwords, captures, pictures. Callers get them in turns."""
 
 import asyncio
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
 from ticketbox.domain.core.fairness.fair_queue import FairQueue, Share
+from ticketbox.domain.core.fairness.processor_time import Payer, ProcessorBudgets, list_payers
 from ticketbox.domain.core.fairness.queue_times import QueueTimes
 from ticketbox.domain.core.memory import return_free_memory
 from ticketbox.domain.core.thread_priority import lower_priority
@@ -20,23 +22,48 @@ IDLE_SECONDS = 30
 class Workers:
     """A few threads for one kind of work, and the queue for them.
 
-    `process` does the work that would hold the interpreter's lock for long; it starts when it is first called.
+    `process` does the work that would hold the interpreter's lock for long; it starts when it is first called. With
+    `budgets`, callers pay for the processor time that they use; only one thread measures that of the process.
     """
 
-    def __init__(self, name: str, threads: int, times: QueueTimes, wait_seconds: float) -> None:
+    def __init__(
+        self, name: str, threads: int, times: QueueTimes, wait_seconds: float, budgets: ProcessorBudgets | None = None
+    ) -> None:
+        self._budgets = budgets
         self.queue = FairQueue(name, threads, times, wait_seconds=wait_seconds)
         self.process = WorkerProcess()
         self._threads = ThreadPoolExecutor(threads, name, lower_priority)
         self._idle: asyncio.TimerHandle | None = None
 
-    async def run(self, share: Share, function: Callable[..., T], *arguments: Any) -> T:
-        """Run a slow function on a thread when it is the turn of the caller's share. Raises Unavailable."""
+    async def run(
+        self, share: Share, function: Callable[..., T], *arguments: Any, payers: Iterable[Payer] | None = None
+    ) -> T:
+        """Run a slow function on a thread when it is the turn of the caller's share.
+
+        By default, the company and the credential of the share pay. Raises Unavailable and RateLimited.
+        """
         loop = asyncio.get_running_loop()
+        payers = list_payers(share) if payers is None else list(payers)
+        self._require_time(payers)
         async with self.queue.hold(share):
+            self._require_time(payers)  # calls of theirs have run meanwhile
             try:
-                return await loop.run_in_executor(self._threads, _run_and_clean_up, function, *arguments)
+                return await loop.run_in_executor(self._threads, self._run_and_charge, payers, function, *arguments)
             finally:
                 self._end_process_later(loop)
+
+    def _require_time(self, payers: list[Payer]) -> None:
+        if self._budgets is not None:
+            self._budgets.require(payers)
+
+    def _run_and_charge(self, payers: list[Payer], function: Callable[..., T], *arguments: Any) -> T:
+        used = time.thread_time() + self.process.processor_seconds
+        try:
+            return function(*arguments)
+        finally:
+            if self._budgets is not None:
+                self._budgets.charge(payers, time.thread_time() + self.process.processor_seconds - used)
+            return_free_memory()
 
     def _end_process_later(self, loop: asyncio.AbstractEventLoop) -> None:
         """End the process if nothing calls it for a while."""
@@ -50,10 +77,3 @@ class Workers:
             self._idle.cancel()
         self.process.close()
         self._threads.shutdown(cancel_futures=True)
-
-
-def _run_and_clean_up(function: Callable[..., T], *arguments: Any) -> T:
-    try:
-        return function(*arguments)
-    finally:
-        return_free_memory()

@@ -28,7 +28,7 @@ _PROTOCOL = 5  # large bytes aren't copied
 class WorkerProcess:
     """A process that starts with the first call. Calls come from any thread, and wait for each other.
 
-    `starts`, `ends` (by reason) and `seconds` of its work are for the metrics.
+    `starts`, `ends` (by reason) and `seconds` of its work are for the metrics; `processor_seconds` are what it used.
     """
 
     def __init__(self) -> None:
@@ -36,6 +36,7 @@ class WorkerProcess:
         self.ends: Counter[str] = Counter()
         self.calls = 0
         self.seconds = 0.0
+        self.processor_seconds = 0.0
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
         self._closed = False
@@ -60,7 +61,8 @@ class WorkerProcess:
             started = time.monotonic()
             process = self._start()
             try:
-                done, result = _exchange(process, (seconds, function, arguments))
+                done, result, used = _exchange(process, (seconds, function, arguments))
+                self.processor_seconds += used
             except (OSError, EOFError, pickle.UnpicklingError):
                 raise self._report_end(seconds) from None
             finally:
@@ -122,14 +124,15 @@ class WorkerProcess:
         exceeded = self._process.poll() == -getattr(signal, "SIGXCPU", 0)
         self._end("processor_time" if exceeded else "stop" if self._closed else "killed")
         if exceeded:
+            self.processor_seconds += seconds
             return PayloadTooLarge(f"this takes more than {seconds:g} s of processor time")
         return Unavailable(
             "the process that does this work ended; nothing was stored, try again", retry_after=RETRY_SECONDS
         )
 
 
-def _exchange(process: subprocess.Popen[bytes], call: Any) -> tuple[bool, Any]:
-    """Send a call, and wait for its result: whether it returned, and the value or the exception."""
+def _exchange(process: subprocess.Popen[bytes], call: Any) -> tuple[bool, Any, float]:
+    """Send a call, and wait for its result: whether it returned, the value or the exception, and the time used."""
     requests, results = process.stdin, process.stdout
     assert requests is not None
     assert results is not None
