@@ -32,7 +32,8 @@ class Reporter:
         headers = {"X-Forwarded-For": self.address} | ({"Origin": origin} if origin else {})
         fields = {"title": "The cart stays empty", **given}
         files = [(name, (None, value)) for name, value in fields.items()] + (parts or [])
-        return httpx.post(f"{self.world.box.url}/api/v1/reports/{key or self.key['key']}", files=files, headers=headers)
+        url = f"{self.world.box.url}/api/v1/reports/{key or self.key['key']}"
+        return httpx.post(url, files=files, headers=headers, timeout=60)
 
     def send_until_refused(self, *, from_one_address: bool) -> tuple[int, httpx.Response]:
         """Send reports until a limit refuses one; how many were accepted before, and the refusal."""
