@@ -34,13 +34,17 @@ def invite_owner(world: World, more: dict[str, str]) -> httpx.Response:
     return world.owner.web.post(f"/companies/{world.company}/invitations", json={"role": "owner", **more})
 
 
+def invite_admin(world: World, more: dict[str, str]) -> httpx.Response:
+    return world.owner.web.post(f"/companies/{world.company}/invitations", json={"role": "admin", **more})
+
+
 def promote_member(world: World, more: dict[str, str]) -> httpx.Response:
     members = f"/companies/{world.company}/members"
     (bob,) = [each["id"] for each in ok(world.owner.web.get(members))["items"] if each["name"] == "Bob"]
-    return world.owner.web.patch(f"{members}/{bob}", json={"role": "owner", **more})
+    return world.owner.web.patch(f"{members}/{bob}", json={"role": "admin", **more})
 
 
-@pytest.mark.parametrize("call", [create_token, change_address, invite_owner, promote_member])
+@pytest.mark.parametrize("call", [create_token, change_address, invite_owner, invite_admin, promote_member])
 def test_password_is_required_again_for_what_gives_access(world: World, call: Call) -> None:
     world.join("Bob")
     expire_confirmation(world)
@@ -131,12 +135,14 @@ def test_owner_is_removed_only_by_a_session_that_confirmed_the_password(world: W
 def test_everything_else_needs_no_password_again(world: World) -> None:
     bob = world.join("Bob")
     token = ok(create_token(world, {}))["id"]
-    expire_confirmation(world)
     company = f"/companies/{world.company}"
+    admin = ok(world.owner.web.post(f"{company}/invitations", json={"role": "admin"}))["id"]
+    expire_confirmation(world)
     ok(world.owner.web.patch("/profile", json={"name": "Anna", "email": world.owner.email.upper()}))
-    ok(world.owner.web.patch(f"{company}/members/{bob.id}", json={"role": "admin"}))
-    invitation = ok(world.owner.web.post(f"{company}/invitations", json={"role": "admin"}))["id"]
-    ok(world.owner.web.delete(f"/invitations/{invitation}"))
+    ok(world.owner.web.patch(f"{company}/members/{bob.id}", json={"role": "viewer"}))
+    member = ok(world.owner.web.post(f"{company}/invitations", json={"role": "member"}))["id"]
+    for invitation in (admin, member):
+        ok(world.owner.web.delete(f"/invitations/{invitation}"))
     ok(world.owner.web.delete(f"/tokens/{token}"))
     ok(world.owner.web.delete(f"{company}/members/{bob.id}"))
 
@@ -161,3 +167,41 @@ def test_app_is_connected_only_after_the_password_is_entered_again(world: World)
     assert "<h1>Sign in</h1>" in page.text
     assert world.owner.email in page.text
     assert 'name="handle"' not in page.text
+
+
+def test_password_is_required_again_for_what_sends_or_accepts_data_for_good(world: World) -> None:
+    """Addresses that events go to, secrets that deliveries and identities are signed with, and gates turned off."""
+    web, project = world.owner.web, f"/projects/{world.project}"
+    webhooks, keys = f"/companies/{world.company}/webhooks", f"{project}/report-keys"
+    origins = ["https://shop.example"]
+    shop, other = "https://hooks.example/a", "https://hooks.example/b"
+    webhook = ok(web.post(webhooks, json={"url": shop, "name": "Build"}))["webhook"]["id"]
+    hook = ok(web.post(f"{project}/git-hooks", json={"name": "shop/web"}))["git_hook"]["id"]
+    key = ok(web.post(keys, json={"kind": "script", "name": "Shop", "origins": origins}))["id"]
+    off = ok(web.post(keys, json={"kind": "link", "name": "Form"}))["id"]
+    ok(web.patch(f"/report-keys/{off}", json={"enabled": False}))
+    ok(web.patch(project, json={"verification": True, "plan_approval": True}))
+    calls: list[tuple[str, str, dict[str, Any]]] = [
+        ("POST", webhooks, {"url": shop, "name": "Second"}),
+        ("PATCH", f"/webhooks/{webhook}", {"url": other}),
+        ("POST", f"/webhooks/{webhook}/rotate", {}),
+        ("POST", f"{project}/git-hooks", {"name": "shop/api"}),
+        ("POST", f"/git-hooks/{hook}/rotate", {}),
+        ("POST", keys, {"kind": "link", "name": "Page"}),
+        ("PATCH", f"/report-keys/{key}", {"origins": ["https://evil.example"]}),
+        ("PATCH", f"/report-keys/{off}", {"enabled": True}),
+        ("POST", f"/report-keys/{key}/rotate", {}),
+        ("POST", f"/report-keys/{key}/identity-secret", {}),
+        ("PATCH", project, {"verification": False}),
+        ("PATCH", project, {"name": "New name", "plan_approval": False}),
+    ]
+    expire_confirmation(world)
+    for method, path, body in calls:
+        expect_error(web.request(method, path, json=body), 403, "password_required")
+    # what changes none of these needs no password
+    ok(web.patch(f"/webhooks/{webhook}", json={"url": shop, "name": "Renamed"}))
+    ok(web.patch(f"/report-keys/{key}", json={"name": "Renamed", "origins": origins, "enabled": True}))
+    ok(web.patch(project, json={"name": "Renamed", "verification": True, "done_approval": True}))
+    ok(web.post("/session/confirmation", json={"current_password": PASSWORD}))
+    for method, path, body in calls:
+        ok(web.request(method, path, json=body))

@@ -84,7 +84,7 @@ class CreatedInvitation(Invitation, frozen=True):
 def create_invitation(tx: Write, actor: Actor, args: CreateInvitation, confirmed: bool) -> CreatedInvitation:
     """Create a single-use link to join a company. Requires the role admin, or owner to invite an owner.
 
-    Inviting an owner requires the password, in this session or in this call.
+    Inviting an owner or admin requires the password, in this session or in this call.
     """
     key = find_membership(actor, args.company_id, Role.ADMIN).company
     require_may_grant(actor, key, args.role.role, confirmed)
@@ -119,7 +119,7 @@ def delete_invitation(tx: Write, actor: Actor, args: DeleteInvitation) -> None:
     offer = invitations.find_invitation_by_id(tx, args.invitation_id)
     if offer is None or actor.find_membership(offer.company) is None:
         raise NotFound("invitation")
-    require_may_grant(actor, offer.company, Role.ADMIN, actor.confirmed)
+    require_may_grant(actor, offer.company, Role.ADMIN, confirmed=True)
     invitations.delete_invitation(tx, offer.key)
 
 

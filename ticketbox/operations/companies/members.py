@@ -83,7 +83,7 @@ class UpdateMember(WithPassword, forbid_unknown_fields=True, frozen=True):
 def update_member(tx: Write, actor: Actor, args: UpdateMember, confirmed: bool) -> Member:
     """Change a member's role or projects. Requires the role admin, or owner to promote or demote an owner.
 
-    Changing or creating an owner requires the password, in this session or in this call.
+    Changing or creating an owner or admin requires the password, in this session or in this call.
     """
     if args.role is UNSET and args.project_ids is UNSET:
         raise InvalidRequest("nothing to change: send role or project_ids")
@@ -123,7 +123,7 @@ class RemoveMember(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 def remove_member(tx: Write, actor: Actor, args: RemoveMember) -> None:
     """Remove a member from a company, or leave it. The member's assignments and tokens there are removed too.
 
-    Removing another owner requires that this session confirmed the password.
+    Removing another owner or an admin requires that this session confirmed the password.
     """
     leaving = args.user_id == actor.user_id
     key = find_membership(actor, args.company_id, Role.VIEWER if leaving else Role.ADMIN).company
@@ -137,7 +137,7 @@ def remove_member(tx: Write, actor: Actor, args: RemoveMember) -> None:
 def require_may_grant(actor: Actor, company: int, role: Role, confirmed: bool) -> None:
     """Raise Forbidden unless the actor may grant a role: admins can, except for owner, which only owners can.
 
-    Raises PasswordRequired for owner unless the password was `confirmed`.
+    Raises PasswordRequired for owner and admin unless the password was `confirmed`.
     """
     membership = actor.find_membership(company)
     if membership is None:
@@ -145,7 +145,7 @@ def require_may_grant(actor: Actor, company: int, role: Role, confirmed: bool) -
     require_company_role(membership, Role.ADMIN)
     if role is Role.OWNER and membership.role is not Role.OWNER:
         raise Forbidden("only an owner can promote, change or remove an owner")
-    require_confirmation(confirmed or role is not Role.OWNER)
+    require_confirmation(confirmed or role < Role.ADMIN)
 
 
 def find_project_keys(tx: Read, company: int, project_ids: list[str] | None) -> list[int] | None:

@@ -15,11 +15,11 @@ from ticketbox.domain.companies.records import (
     PageSourceMaps,
     Project,
 )
-from ticketbox.domain.core.access.policy import Actor, require_role
+from ticketbox.domain.core.access.policy import Actor, require_confirmation, require_role
 from ticketbox.domain.core.access.scopes import Access, Role, Scope
 from ticketbox.domain.core.fairness.limits import Budget
 from ticketbox.domain.core.patterns import match_whole
-from ticketbox.domain.core.problems import Conflict, InvalidField, InvalidRequest
+from ticketbox.domain.core.problems import Conflict, InvalidField, InvalidRequest, PasswordRequired
 from ticketbox.operations.companies.verifiers import Verifiers, check_verifiers
 from ticketbox.operations.core.inputs import Label, Name
 from ticketbox.operations.core.lookups import CompanyId, Key, ProjectId, find_membership, find_writable
@@ -250,13 +250,14 @@ class UpdateProject(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 
 @operation(
     "update_project", scope=Access.SESSION, budget=Budget.WRITE, rest="PATCH /projects/{project_id}",
-    refuses=(Conflict,),
+    refuses=(Conflict, PasswordRequired),
     example={"project_id": "proj_9w4k2m7x0c3n", "capture_policy": {"bodies": "on"}},
 )  # fmt: skip
 def update_project(tx: Write, actor: Actor, args: UpdateProject) -> Project:
     """Change a project's name, key, address patterns, capture policy, agent label or gates. Requires the role admin.
 
-    Its tickets get the new key, and their old keys keep working.
+    Its tickets get the new key, and their old keys keep working. Turning a gate off, and changing who may
+    verify, require that this session confirmed the password.
     """
     gates = ("plan_approval", "done_approval", "verification", "verifiers")
     names = ("name", "key", "url_patterns", "capture_policy", "agent_label", *gates)
@@ -265,6 +266,9 @@ def update_project(tx: Write, actor: Actor, args: UpdateProject) -> Project:
         raise InvalidRequest(f"nothing to change: send one of {', '.join(names)}")
     row = find_writable(tx, actor, "project", args.project_id, Role.ADMIN)
     before = projects.load_project(tx, actor.viewer, row.key)
+    is_open = any(getattr(before, gate) and getattr(args, gate) is False for gate in gates)
+    if is_open or (args.verifiers is not UNSET and set(args.verifiers) != set(before.verifiers)):
+        require_confirmation(actor.confirmed)
     policy: CapturePolicy | UnsetType = UNSET
     if not isinstance(args.capture_policy, UnsetType):
         policy = args.capture_policy.build_policy(before.capture_policy)

@@ -7,12 +7,12 @@ from urllib.parse import urlsplit
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-from ticketbox.domain.core.access.policy import Actor, require_company_role
+from ticketbox.domain.core.access.policy import Actor, require_company_role, require_confirmation
 from ticketbox.domain.core.access.scopes import Access, Role
 from ticketbox.domain.core.fairness.limits import Budget
 from ticketbox.domain.core.network.outbound_addresses import is_public_address
 from ticketbox.domain.core.patterns import match_whole
-from ticketbox.domain.core.problems import Conflict, InvalidField, InvalidRequest, NotFound
+from ticketbox.domain.core.problems import Conflict, InvalidField, InvalidRequest, NotFound, PasswordRequired
 from ticketbox.domain.events import webhook_signature
 from ticketbox.domain.events.records import Attempt, Delivery, DeliveryState, Webhook, WebhookFormat
 from ticketbox.operations.core.context import RequestContext
@@ -122,12 +122,16 @@ def _is_ip_address(host: str) -> bool:
 
 @operation(
     "create_webhook", scope=Access.SESSION, budget=Budget.WRITE, rest="POST /companies/{company_id}/webhooks",
-    refuses=(Conflict,), creates=True, prepare=require_allowed_address,
+    refuses=(Conflict, PasswordRequired), creates=True, prepare=require_allowed_address,
     example={"url": "https://hooks.example/ticketbox", "name": "Build server", "types": ["ticket.created"]},
 )  # fmt: skip
 def create_webhook(tx: Write, actor: Actor, args: CreateWebhook, _: None) -> NewWebhook:
-    """Send a company's events to a URL. Requires the role admin. `secret` is shown only in this response."""
+    """Send a company's events to a URL. Requires the role admin, and that this session confirmed the password.
+
+    `secret` is shown only in this response.
+    """
     key = find_membership(actor, args.company_id, Role.ADMIN).company
+    require_confirmation(actor.confirmed)
     if webhooks.count_webhooks(tx, key) >= webhooks.MAX_WEBHOOKS:
         raise Conflict(f"a company has up to {webhooks.MAX_WEBHOOKS} webhooks; delete one first")
     secret = webhook_signature.generate_key()
@@ -144,15 +148,20 @@ def create_webhook(tx: Write, actor: Actor, args: CreateWebhook, _: None) -> New
 
 @operation(
     "update_webhook", scope=Access.SESSION, budget=Budget.WRITE, rest="PATCH /webhooks/{webhook_id}",
-    prepare=require_allowed_address, example={"enabled": True},
+    refuses=(PasswordRequired,), prepare=require_allowed_address, example={"enabled": True},
 )  # fmt: skip
 def update_webhook(tx: Write, actor: Actor, args: UpdateWebhook, _: None) -> Webhook:
-    """Change, disable or enable a webhook. Requires the role admin."""
+    """Change, disable or enable a webhook. Requires the role admin.
+
+    Another URL requires that this session confirmed the password.
+    """
     webhook = _find_webhook(tx, actor, args.webhook_id)
     fields = {name: value for name, value in msgspec.structs.asdict(args).items() if value is not UNSET}
     del fields["webhook_id"]
     if not fields:
         raise InvalidRequest("nothing to change: send url, name, types, format or enabled")
+    if args.url is not UNSET and args.url != webhooks.load_webhook(tx, webhook.key).url:
+        require_confirmation(actor.confirmed)
     changes = webhooks.WebhookChanges(
         name=UNSET if args.name is UNSET else args.name.strip(),
         url=args.url,
@@ -179,14 +188,16 @@ class RotateSecret(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 
 
 @operation(
-    "rotate_webhook_secret", scope=Access.SESSION, budget=Budget.WRITE, rest="POST /webhooks/{webhook_id}/rotate"
+    "rotate_webhook_secret", scope=Access.SESSION, budget=Budget.WRITE, rest="POST /webhooks/{webhook_id}/rotate",
+    refuses=(PasswordRequired,),
 )  # fmt: skip
 def rotate_webhook_secret(tx: Write, actor: Actor, args: RotateSecret) -> NewWebhook:
     """Replace a webhook's secret. The old one also signs for 24 hours. Requires the role admin.
 
-    `secret` is shown only in this response.
+    Requires that this session confirmed the password. `secret` is shown only in this response.
     """
     webhook = _find_webhook(tx, actor, args.webhook_id)
+    require_confirmation(actor.confirmed)
     secret = webhook_signature.generate_key()
     webhooks.rotate_secret(tx, webhook.key, secret)
     record_company_event(

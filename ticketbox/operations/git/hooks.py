@@ -6,10 +6,10 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from ticketbox.domain.accounts import secrets
-from ticketbox.domain.core.access.policy import Actor
+from ticketbox.domain.core.access.policy import Actor, require_confirmation
 from ticketbox.domain.core.access.scopes import Access, Role
 from ticketbox.domain.core.fairness.limits import Budget
-from ticketbox.domain.core.problems import Conflict, InvalidRequest, NotFound
+from ticketbox.domain.core.problems import Conflict, InvalidRequest, NotFound, PasswordRequired
 from ticketbox.domain.git.records import GitHook
 from ticketbox.operations.core.inputs import Name
 from ticketbox.operations.core.lookups import GitHookId, ProjectId, find_writable
@@ -64,14 +64,16 @@ class NewGitHook(msgspec.Struct, frozen=True):
 
 @operation(
     "create_git_hook", scope=Access.SESSION, budget=Budget.WRITE, rest="POST /projects/{project_id}/git-hooks",
-    refuses=(Conflict,), creates=True, example={"project_id": "proj_9w4k2m7x0c3n", "name": "shop/web"},
+    refuses=(Conflict, PasswordRequired), creates=True,
+    example={"project_id": "proj_9w4k2m7x0c3n", "name": "shop/web"},
 )  # fmt: skip
 def create_git_hook(tx: Write, actor: Actor, args: CreateGitHook) -> NewGitHook:
     """Create an address for a repository's webhooks. Requires the role admin.
 
-    `url` and `secret` are shown only in this response.
+    Requires that this session confirmed the password. `url` and `secret` are shown only in this response.
     """
     row = find_writable(tx, actor, "project", args.project_id, Role.ADMIN)
+    require_confirmation(actor.confirmed)
     if git_hooks.count_hooks(tx, row.key) >= git_hooks.MAX_HOOKS:
         raise Conflict(f"a project has up to {git_hooks.MAX_HOOKS} git hooks; delete one first")
     address = secrets.generate_secret(secrets.GIT_ADDRESS_PREFIX)
@@ -119,14 +121,16 @@ class RotateGitHookSecret(msgspec.Struct, forbid_unknown_fields=True, frozen=Tru
 
 
 @operation(
-    "rotate_git_hook_secret", scope=Access.SESSION, budget=Budget.WRITE, rest="POST /git-hooks/{git_hook_id}/rotate"
+    "rotate_git_hook_secret", scope=Access.SESSION, budget=Budget.WRITE, rest="POST /git-hooks/{git_hook_id}/rotate",
+    refuses=(PasswordRequired,),
 )  # fmt: skip
 def rotate_git_hook_secret(tx: Write, actor: Actor, args: RotateGitHookSecret) -> NewGitHook:
     """Replace a git hook's secret. The old one is accepted for 24 hours. Requires the role admin.
 
-    `secret` is shown only in this response; the URL stays.
+    Requires that this session confirmed the password. `secret` is shown only in this response; the URL stays.
     """
     key, row = _find_hook(tx, actor, args.git_hook_id)
+    require_confirmation(actor.confirmed)
     secret = secrets.generate_secret(secrets.GIT_KEY_PREFIX)
     git_hooks.rotate_secret(tx, key, secret)
     hook = git_hooks.load_hook(tx, key)

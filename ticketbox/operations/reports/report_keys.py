@@ -9,11 +9,11 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from ticketbox.domain.accounts import secrets
-from ticketbox.domain.core.access.policy import Actor
+from ticketbox.domain.core.access.policy import Actor, require_confirmation
 from ticketbox.domain.core.access.scopes import Access, Role
 from ticketbox.domain.core.fairness.limits import Budget
 from ticketbox.domain.core.patterns import match_whole
-from ticketbox.domain.core.problems import Conflict, InvalidField, InvalidRequest, NotFound
+from ticketbox.domain.core.problems import Conflict, InvalidField, InvalidRequest, NotFound, PasswordRequired
 from ticketbox.domain.reports.records import ReportKey, ReportKind
 from ticketbox.operations.core.inputs import Name
 from ticketbox.operations.core.lookups import ProjectId, ReportKeyId, find_writable
@@ -71,12 +71,16 @@ class CreateReportKey(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 
 @operation(
     "create_report_key", scope=Access.SESSION, budget=Budget.WRITE, rest="POST /projects/{project_id}/report-keys",
-    refuses=(Conflict,), creates=True,
+    refuses=(Conflict, PasswordRequired), creates=True,
     example={"project_id": "proj_9w4k2m7x0c3n", "kind": "script", "name": "Shop", "origins": ["https://shop.example"]},
 )  # fmt: skip
 def create_report_key(tx: Write, actor: Actor, args: CreateReportKey) -> ReportKey:
-    """Create a public key with which people without an account report. Requires the role admin."""
+    """Create a public key with which people without an account report. Requires the role admin.
+
+    Requires that this session confirmed the password.
+    """
     row = find_writable(tx, actor, "project", args.project_id, Role.ADMIN)
+    require_confirmation(actor.confirmed)
     _require_origins(args.kind, args.origins)
     _require_limits(tx, args.per_minute, args.per_day)
     if report_keys.count_keys(tx, row.key) >= report_keys.MAX_KEYS:
@@ -105,18 +109,25 @@ class UpdateReportKey(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 
 @operation(
     "update_report_key", scope=Access.SESSION, budget=Budget.WRITE, rest="PATCH /report-keys/{report_key_id}",
+    refuses=(PasswordRequired,),
     example={"enabled": False},
 )  # fmt: skip
 def update_report_key(tx: Write, actor: Actor, args: UpdateReportKey) -> ReportKey:
-    """Change a report key's name, origins or limits, or turn it on or off. Requires the role admin."""
+    """Change a report key's name, origins or limits, or turn it on or off. Requires the role admin.
+
+    Other origins, and turning it on, require that this session confirmed the password.
+    """
     fields = {name: value for name in _FIELDS if (value := getattr(args, name)) is not UNSET}
     if not fields:
         raise InvalidRequest("nothing to change: send name, origins, enabled, per_minute or per_day")
     key, row = _find_key(tx, actor, args.report_key_id)
     if "name" in fields:
         fields["name"] = fields["name"].strip()
+    before = report_keys.load_key(tx, key)
     if "origins" in fields:
-        _require_origins(report_keys.load_key(tx, key).kind, fields["origins"])
+        _require_origins(before.kind, fields["origins"])
+    opens = not before.enabled and fields.get("enabled", False)
+    require_confirmation(actor.confirmed or not (opens or set(fields.get("origins", ())) - set(before.origins)))
     _require_limits(tx, fields.get("per_minute", 1), fields.get("per_day", 1))
     report_keys.update_key(tx, key, **fields)
     return _record_change(tx, actor, key, row, list(fields))
@@ -129,11 +140,16 @@ class RotateReportKey(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 
 
 @operation(
-    "rotate_report_key", scope=Access.SESSION, budget=Budget.WRITE, rest="POST /report-keys/{report_key_id}/rotate"
-)
+    "rotate_report_key", scope=Access.SESSION, budget=Budget.WRITE, rest="POST /report-keys/{report_key_id}/rotate",
+    refuses=(PasswordRequired,),
+)  # fmt: skip
 def rotate_report_key(tx: Write, actor: Actor, args: RotateReportKey) -> ReportKey:
-    """Replace a report key by a new one. The former is accepted for 24 hours. Requires the role admin."""
+    """Replace a report key by a new one. The former is accepted for 24 hours. Requires the role admin.
+
+    Requires that this session confirmed the password.
+    """
     key, row = _find_key(tx, actor, args.report_key_id)
+    require_confirmation(actor.confirmed)
     report_keys.rotate_key(tx, key, secrets.generate_secret(secrets.REPORT_KEY_PREFIX))
     return _record_change(tx, actor, key, row, ["key"])
 
@@ -153,14 +169,16 @@ class NewIdentitySecret(msgspec.Struct, frozen=True):
 
 @operation(
     "create_identity_secret", scope=Access.SESSION, budget=Budget.WRITE,
-    rest="POST /report-keys/{report_key_id}/identity-secret",
+    rest="POST /report-keys/{report_key_id}/identity-secret", refuses=(PasswordRequired,),
 )  # fmt: skip
 def create_identity_secret(tx: Write, actor: Actor, args: CreateIdentitySecret) -> NewIdentitySecret:
     """Create or replace the secret that signs who reporters are. Requires the role admin.
 
-    The old secret is accepted for 24 hours. `secret` is shown only in this response.
+    Requires that this session confirmed the password. The old secret is accepted for 24 hours. `secret` is shown only
+    in this response.
     """
     key, row = _find_key(tx, actor, args.report_key_id)
+    require_confirmation(actor.confirmed)
     secret = secrets.generate_secret(secrets.IDENTITY_PREFIX)
     report_keys.set_identity_secret(tx, key, secret)
     return NewIdentitySecret(_record_change(tx, actor, key, row, ["identity_secret"]), secret)
