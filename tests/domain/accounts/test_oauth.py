@@ -47,6 +47,7 @@ def test_allowed_redirect_uris(address: str) -> None:
     [
         "",
         "callback",
+        *(f"{scheme}:x" for scheme in ("smb", "ms-word", "ms-settings", "itms-services", "jnlp", "chrome-search")),
         "/callback",
         "//app.example/",
         "https://",

@@ -163,6 +163,15 @@ def test_style_sheet_that_loads_after_the_snapshot_is_shown() -> None:
     assert changed[sheet["id"]] == {"rel": "stylesheet", "_cssText": "b { color: red; background: none }"}
 
 
+def test_mark_of_the_player_forms_no_token() -> None:
+    mark = "/* rr_split */"
+    css = f"{mark}@imp{mark}ort 'http://evil.example/a'; b {{ background: u{mark}rl(//evil.example/b) }}"
+    stored, _ = store(begin(element("style", text("b {}"), _cssText=css)))
+    assert mark not in str(stored)
+    assert "@import" not in str(stored).replace(mark, "")
+    assert "url(//" not in str(stored).replace(mark, "")
+
+
 def test_two_texts_of_a_style_never_form_a_token() -> None:
     style = element("style", text("a{background:u"), text("rl(//evil.example)}@im"), text("port 'elsewhere'"))
     nodes = find_nodes(store(begin(style))[0], "style")[0]["childNodes"]

@@ -23,7 +23,7 @@ from tests.support.git_payloads import (
     encode,
 )
 from ticketbox.domain.git import github_payload, gitlab_payload
-from ticketbox.domain.git.news import GitNews, LinkNews, read_time
+from ticketbox.domain.git.news import GitNews, LinkNews, clean_url, read_time
 from ticketbox.domain.git.records import Checks, GitLinkKind, GitState
 from ticketbox.domain.git.signatures import Provider, is_signed, read_signature
 from ticketbox.domain.git.ticket_references import read_branch, read_message
@@ -263,3 +263,9 @@ def test_titles_are_one_line_without_characters_that_mislead() -> None:
 )  # fmt: skip
 def test_times(text: str | None, at: int | None) -> None:
     assert read_time(text) == at
+
+
+def test_url_with_a_login_is_no_link() -> None:
+    for url in ("https://github.com@evil.example/x", "https://u:p@evil.example/", "javascript:alert(1)", "https://"):
+        assert clean_url(url) is None, url
+    assert clean_url("https://git.example/a/@b?c=d@e") == "https://git.example/a/@b?c=d@e"

@@ -256,3 +256,12 @@ def test_export_and_import_keep_links(world: World, tmp_path: Path) -> None:
             " JOIN ticket o ON o.id = l.other_id ORDER BY l.kind"
         ).fetchall()
     assert rows == [("blocks", first, second), ("relates", first, second)]
+
+
+def test_duplicate_assigns_nobody_without_the_scope_to_assign(world: World) -> None:
+    bob = world.join("Bob")
+    for scopes, assigned in ((("tickets:write",), []), (("tickets:write", "tickets:assign"), [bob.id])):
+        duplicate, original = world.ticket("Copy")["id"], world.ticket("Original")["id"]
+        ok(world.api.put(f"/tickets/{duplicate}/assignees/{bob.id}"))
+        ok(link(world, duplicate, "duplicates", original, world.owner.client(*scopes)))
+        assert [each["id"] for each in ok(world.api.get(f"/tickets/{original}"))["assignees"]] == assigned

@@ -6,6 +6,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
+from ticketbox.domain.accounts.email_addresses import PATTERN, fold_address
 from ticketbox.domain.core.access.scopes import Role, RoleName
 from ticketbox.domain.core.normalization import normalize_text
 from ticketbox.domain.core.problems import InvalidField
@@ -14,7 +15,7 @@ from ticketbox.domain.core.unsafe_characters import REORDERING
 SCOPES = ("openid", "email", "profile")
 MAX_GROUPS = 1_000
 _UNSAFE = re.compile(rf"[\x00-\x1f\x7f{REORDERING}]")
-_EMAIL = re.compile(r"[^@\s\x00-\x1f\x7f]+@[^@\s\x00-\x1f\x7f]+")
+_EMAIL = re.compile(PATTERN)
 _DOMAIN = re.compile(r"[a-z0-9-]+(\.[a-z0-9-]+)+")
 
 
@@ -104,7 +105,7 @@ class Identity(msgspec.Struct, frozen=True):
 
 def read_identity(claims: dict[str, Any], settings: ProviderSettings) -> Identity:
     """Read the claims of a checked ID token (OpenID Connect Core 1.0, 5.1)."""
-    email = _get_text(claims, "email").lower()
+    email = fold_address(_get_text(claims, "email"))
     if not _EMAIL.fullmatch(email) or len(email) > 254:
         email = ""
     names = (_get_text(claims, key) for key in ("name", "preferred_username"))

@@ -31,10 +31,9 @@ VERIFIER = match_whole(r"[A-Za-z0-9\-._~]{43,128}")
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.\-]{0,60}:[\x21-\x7e]+", re.IGNORECASE)
 _HOST = re.compile(r"[a-z0-9._\-]+|[0-9a-f:.]+")
 _LOOPBACK = re.compile(r"(http://(?:localhost|127\.0\.0\.1|\[::1\]))(?::[0-9]{1,5})?((?:[/?].*)?)")
-# Schemes that browsers handle themselves, or that belong to other programs.
-_RESERVED_SCHEMES = re.compile(
-    r"about|blob|chrome|chrome-extension|data|file|filesystem|ftps?|intent|javascript|jar|mailto|moz-extension|"
-    r"ms-msdt|res|resource|search-ms|sms|ssh|tel|urn|vbscript|view-source|wss?"
+# Schemes without a dot that apps for coding have; any other belongs to the system or to another program.
+_KNOWN_SCHEMES = frozenset(
+    ("claude", "code-oss", "cursor", "jetbrains", "kiro", "raycast", "vscode", "vscode-insiders", "windsurf", "zed")
 )
 
 
@@ -99,7 +98,9 @@ def find_redirect_problem(address: str) -> str | None:
         return None
     if parts.scheme == "http":
         return None if _is_loopback(parts.hostname or "") else "http is for this machine's own addresses; use https"
-    return f"{parts.scheme}: can't be an app's own scheme" if _RESERVED_SCHEMES.fullmatch(parts.scheme) else None
+    if "." in parts.scheme or parts.scheme in _KNOWN_SCHEMES:
+        return None
+    return f"{parts.scheme}: can't be an app's own scheme, which has a dot, such as com.example.app (RFC 8252, 7.1)"
 
 
 def matches_redirect(registered: str, requested: str) -> bool:

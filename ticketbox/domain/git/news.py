@@ -14,7 +14,7 @@ MAX_NAME = 200
 MAX_TITLE = 300
 MAX_COUNT = 10_000  # of checks
 
-_URL = re.compile(r"https?://[!-~]+")
+_URL = re.compile(r"https?://[!-~]+", re.IGNORECASE)
 _COMMIT = re.compile(r"[0-9a-fA-F]{40}|[0-9a-fA-F]{64}")
 
 
@@ -59,7 +59,12 @@ class GitNews(msgspec.Struct, frozen=True):
 
 def clean_url(url: str) -> str | None:
     """Return an http or https URL; None for anything else."""
-    return url if len(url) <= MAX_URL and _URL.fullmatch(url) else None
+    return url if len(url) <= MAX_URL and is_plain_url(url) else None
+
+
+def is_plain_url(url: str) -> bool:
+    """Whether a text is an http or https URL without a login, which could pass for the host."""
+    return bool(_URL.fullmatch(url)) and "@" not in url.split("/", 3)[2].partition("?")[0].partition("#")[0]
 
 
 def clean_text(text: str, most: int) -> str:

@@ -6,6 +6,7 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from ticketbox.domain.accounts import passwords
+from ticketbox.domain.accounts.email_addresses import fold_address
 from ticketbox.domain.accounts.records import MailState, Profile, User
 from ticketbox.domain.accounts.security_events import NoticeKind, SecurityAction
 from ticketbox.domain.core.access.policy import Actor, Kind, require_confirmation
@@ -151,7 +152,7 @@ async def check_address_change(services: Services, actor: Actor, args: UpdatePro
         services.limit(actor.user, "address", 10, "too many new email addresses for this account")
     confirmed = await check_confirmation(services, actor, args, context)
     if confirmed and args.email is not UNSET and not services.sends_email:
-        await check_unconfirmed_address(services, actor, args.email.strip().lower(), context)
+        await check_unconfirmed_address(services, actor, fold_address(args.email), context)
     return confirmed
 
 
@@ -174,8 +175,8 @@ def update_profile(tx: Write, actor: Actor, args: UpdateProfile, confirmed: bool
     mails = tx.origin.sends_email
     email = None
     if args.email is not UNSET:
-        asked = args.email.strip().lower()
-        if asked == actor.email.lower():
+        asked = fold_address(args.email)
+        if asked == fold_address(actor.email):
             address_changes.end_address_change(tx, actor.user)
         else:
             require_confirmation(confirmed)

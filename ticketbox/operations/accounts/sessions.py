@@ -6,6 +6,7 @@ import msgspec
 from msgspec import Meta
 
 from ticketbox.domain.accounts import passwords, secrets
+from ticketbox.domain.accounts.email_addresses import fold_address
 from ticketbox.domain.accounts.records import Session, User
 from ticketbox.domain.accounts.security_events import NoticeKind, Outcome, SecurityAction
 from ticketbox.domain.core.access.policy import Actor, Kind, Via
@@ -81,7 +82,7 @@ def require_password_sign_in(services: Services) -> None:
 
 async def check_account_password(services: Services, args: SignIn, context: RequestContext) -> Account | None:
     """Check a password; return the account if it is right. Raises RateLimited."""
-    email = args.email.strip().lower()
+    email = fold_address(args.email)
     try:
         account = await _limit_attempts(services, email, context)
     except RateLimited:

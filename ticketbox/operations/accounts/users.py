@@ -6,6 +6,7 @@ import msgspec
 from msgspec import Meta
 
 from ticketbox.domain.accounts import passwords, secrets
+from ticketbox.domain.accounts.email_addresses import fold_address
 from ticketbox.domain.accounts.records import User
 from ticketbox.domain.accounts.security_events import SecurityAction, SecurityEvent
 from ticketbox.domain.core.access.policy import Actor, Via
@@ -64,7 +65,7 @@ async def hash_new_password(
 @operation("add_user", scope=Access.OPERATOR, budget=Budget.NONE, prepare=hash_new_password)
 def add_user(tx: Write, actor: Actor, args: AddUser, hash_: PasswordHash) -> User:
     """Create an account."""
-    email = args.email.strip().lower()
+    email = fold_address(args.email)
     if users.find_account_by_email(tx, email) is not None:
         raise Conflict(f"an account with the address {email} already exists")
     account = users.insert_account(tx, email, args.name.strip(), hash_.value)
@@ -217,7 +218,7 @@ def list_account_events(tx: Read, actor: Actor, args: ListAccountEvents) -> Acco
 
 def find_account(tx: Read, text: str) -> Account:
     """Find an account by its id or email address. Raises NotFound."""
-    account = users.find_account_by_id(tx, text) or users.find_account_by_email(tx, text.strip().lower())
+    account = users.find_account_by_id(tx, text) or users.find_account_by_email(tx, fold_address(text))
     if account is None:
         raise NotFound("user")
     return account

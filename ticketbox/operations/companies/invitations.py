@@ -6,6 +6,7 @@ import msgspec
 from msgspec import Meta
 
 from ticketbox.domain.accounts import passwords, secrets
+from ticketbox.domain.accounts.email_addresses import fold_address
 from ticketbox.domain.accounts.security_events import Outcome, SecurityAction
 from ticketbox.domain.companies.records import Invitation
 from ticketbox.domain.core.access.policy import Actor, Kind, Via
@@ -88,7 +89,7 @@ def create_invitation(tx: Write, actor: Actor, args: CreateInvitation, confirmed
     """
     key = find_membership(actor, args.company_id, Role.ADMIN).company
     require_may_grant(actor, key, args.role.role, confirmed)
-    email = None if args.email is None else args.email.strip().lower()
+    email = None if args.email is None else fold_address(args.email)
     secret = secrets.generate_secret()
     public_id = invitations.insert_invitation(
         tx,
@@ -188,7 +189,7 @@ async def prepare_acceptance(
     if args.password is not None and actor.kind is not Kind.SESSION:
         require_password_sign_in(services)
         if args.email is not None:
-            await _require_free_address(services, offer, args.email.strip().lower(), context)
+            await _require_free_address(services, offer, fold_address(args.email), context)
         hashed = await services.passwords.run((context.network,), passwords.hash_password, args.password)
     return PreparedAcceptance(hashed)
 
@@ -246,7 +247,7 @@ def accept_invitation(
     """
     offer = _find_invitation(tx, args.secret)
     account = _find_or_create_account(tx, actor, args, acceptance)
-    _require_invited_address(offer, account.user.email.lower())
+    _require_invited_address(offer, fold_address(account.user.email))
     if members.find_member(tx, offer.company, account.user.id) is not None:
         raise Conflict("you are already a member of this company")
     members.insert_member(tx, offer.company, account.key, offer.role, offer.projects, offer.invited_by)
@@ -267,7 +268,7 @@ def _find_or_create_account(tx: Write, actor: Actor, args: AcceptInvitation, acc
         return account
     if args.name is None or args.email is None or acceptance.password_hash is None:
         raise Unauthorized("sign in, or send name, email and password to create an account")
-    email = args.email.strip().lower()
+    email = fold_address(args.email)
     if users.find_account_by_email(tx, email) is not None:
         raise Conflict(TAKEN)
     return users.insert_account(tx, email, args.name.strip(), acceptance.password_hash)

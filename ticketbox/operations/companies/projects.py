@@ -266,8 +266,8 @@ def update_project(tx: Write, actor: Actor, args: UpdateProject) -> Project:
         raise InvalidRequest(f"nothing to change: send one of {', '.join(names)}")
     row = find_writable(tx, actor, "project", args.project_id, Role.ADMIN)
     before = projects.load_project(tx, actor.viewer, row.key)
-    is_open = any(getattr(before, gate) and getattr(args, gate) is False for gate in gates)
-    if is_open or (args.verifiers is not UNSET and set(args.verifiers) != set(before.verifiers)):
+    turns_off = any(getattr(before, gate) and getattr(args, gate) is False for gate in gates)
+    if turns_off or (args.verifiers is not UNSET and set(args.verifiers) != set(before.verifiers)):
         require_confirmation(actor.confirmed)
     policy: CapturePolicy | UnsetType = UNSET
     if not isinstance(args.capture_policy, UnsetType):

@@ -3,6 +3,7 @@
 import msgspec
 
 from ticketbox.domain.accounts import passwords, secrets
+from ticketbox.domain.accounts.email_addresses import fold_address
 from ticketbox.domain.companies.records import Column, Company, Project
 from ticketbox.domain.core.access.policy import Actor, Via
 from ticketbox.domain.core.access.scopes import Access
@@ -97,7 +98,7 @@ def _require_valid_key(tx: Read, secret: str) -> None:
 def _create_first_records(tx: Write, args: SetUp, hashed: PreparedOwner, via: Via) -> tuple[Account, FirstRecords]:
     if users.has_accounts(tx):
         raise Conflict("this file is already set up")
-    account = users.insert_account(tx, args.email.strip().lower(), args.name.strip(), hashed.password_hash)
+    account = users.insert_account(tx, fold_address(args.email), args.name.strip(), hashed.password_hash)
     company: Company = insert_company(tx, actors.load_user_as_actor(tx, account.key, via), args.company.strip())
     owner = actors.load_user_as_actor(tx, account.key, via)
     (key,) = [membership.company for membership in owner.memberships]

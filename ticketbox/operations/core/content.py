@@ -63,9 +63,13 @@ def render_csv(
 
 
 def _neutralize_cell(cell: str | None) -> str:
-    """Return a cell that spreadsheets don't treat as a formula (OWASP, CSV injection), also with wide characters."""
+    """Return a cell that spreadsheets don't treat as a formula (OWASP, CSV injection), also with wide characters.
+
+    What can't be seen before a sign, such as U+FEFF, doesn't count.
+    """
     text = cell or ""
-    first = unicodedata.normalize("NFKC", text.lstrip()[:1])
+    seen = next((letter for letter in text if unicodedata.category(letter)[0] not in "CMZ"), "")
+    first = unicodedata.normalize("NFKC", seen)
     return "'" + text if first in _FORMULA_SIGNS or text.startswith(("\t", "\r")) else text
 
 

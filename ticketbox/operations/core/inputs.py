@@ -6,6 +6,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
+from ticketbox.domain.accounts import email_addresses
 from ticketbox.domain.core.patterns import match_whole
 from ticketbox.domain.core.unsafe_characters import REORDERING
 
@@ -77,7 +78,7 @@ Email = Annotated[
         description="An email address.",
         examples=["ann@example.org"],
     ),
-    match_whole(r"[^@\s\x00-\x1f\x7f]+@[^@\s\x00-\x1f\x7f]+"),
+    email_addresses.FORM,
 ]
 Password = Annotated[str, Meta(min_length=10, max_length=200, description="At least 10 characters."), _TEXT]
 DueDate = Annotated[

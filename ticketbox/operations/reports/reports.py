@@ -10,7 +10,7 @@ from typing import Annotated, ClassVar
 import msgspec
 from msgspec import Meta
 
-from ticketbox.domain.accounts import secrets
+from ticketbox.domain.accounts import email_addresses, secrets
 from ticketbox.domain.captures.capture import Health, Page, Redaction
 from ticketbox.domain.captures.environment import Environment
 from ticketbox.domain.captures.redaction.redactor import Redactor
@@ -30,6 +30,7 @@ from ticketbox.domain.core.problems import (
     NotFound,
     PayloadTooLarge,
 )
+from ticketbox.domain.core.unsafe_characters import REORDERING
 from ticketbox.domain.reports.identity import MAX_TOKEN, Identity, verify_identity
 from ticketbox.domain.reports.records import Reporter, ReportKind, ReportStatus
 from ticketbox.domain.tickets.records import Priority
@@ -85,7 +86,8 @@ MAX_DESCRIPTION = 10_000
 
 _ID = match_whole(r"([A-Za-z0-9_\-]{22,64})?")
 _ANYTHING = match_whole(r"[^\x00]*")
-_LINE = match_whole(r"[^\x00-\x1f\x7f]*")
+_LINE = match_whole(rf"[^\x00-\x1f\x7f{REORDERING}]*")
+_EMAIL = match_whole(rf"(?:{email_addresses.PATTERN})?")
 
 
 class ReportedPage(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -105,7 +107,7 @@ class CreateReport(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     title: Title
     description: Annotated[str, Meta(max_length=MAX_DESCRIPTION, description="What happened."), _ANYTHING] = ""
     name: Annotated[str, Meta(max_length=100, description="The reporter's name, if they like."), _LINE] = ""
-    email: Annotated[str, Meta(max_length=254, description="The reporter's email address, if they like."), _LINE] = ""
+    email: Annotated[str, Meta(max_length=254, description="The reporter's email address, if they like."), _EMAIL] = ""
     identity: Annotated[
         str,
         Meta(max_length=MAX_TOKEN, description="Who the person is, as their site signed it. Replaces name and email."),

@@ -151,7 +151,7 @@ def _close_duplicate(tx: Write, actor: Actor, duplicate: _Side, original: _Side)
     if not state.is_archived:
         resolve_ticket(tx, actor, row, state, resolved=True)
     watchers.move_watchers(tx, row.key, original_row.key)
-    if original_state.is_archived:
+    if original_state.is_archived or Scope.TICKETS_ASSIGN not in actor.scopes:
         return
     people = assignments.list_assignees(tx, row.key).values()
     seeing = [members.find_user_who_sees(tx, original_row.project, person.id) for person in people]

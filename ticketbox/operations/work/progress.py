@@ -10,6 +10,7 @@ from ticketbox.domain.core.access.scopes import Scope
 from ticketbox.domain.core.clock import MINUTE
 from ticketbox.domain.core.fairness.limits import Budget
 from ticketbox.domain.core.problems import InvalidField
+from ticketbox.domain.git.news import is_plain_url
 from ticketbox.domain.work.records import PlanItem, StepState, Usage, WorkLink, WorkLinkKind, WorkSession
 from ticketbox.operations.core.inputs import Line, Text
 from ticketbox.operations.core.registry import Tool, operation
@@ -127,8 +128,10 @@ def _merge_links(stored: list[WorkLink], sent: list[LinkInput]) -> list[WorkLink
     links = {link.url: link for link in stored}
     for place, link in enumerate(sent):
         url = link.url.strip()
-        if not url.lower().startswith(("https://", "http://")) or not url.isprintable() or " " in url:
-            raise InvalidField(f"links[{place}].url", "send a URL that starts with https:// or http://")
+        if not is_plain_url(url):
+            raise InvalidField(
+                f"links[{place}].url", "send a URL that starts with https:// or http://, in ASCII and without a login"
+            )
         links[url] = WorkLink(link.kind, url, None if link.state is UNSET else link.state)
     if len(links) > MAX_LINKS:
         raise InvalidField("links", f"a session has at most {MAX_LINKS} links")

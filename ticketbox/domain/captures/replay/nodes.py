@@ -22,6 +22,7 @@ MAX_MASK = 10
 PLACEHOLDER = "noscript"  # the player hides it, and later changes still find the node
 
 _NO_LIMIT = 1 << 30
+_SPLIT_MARK = "/* rr_split */"  # the player takes it out and joins what is beside it
 _NO_TAGS: frozenset[str] = frozenset()
 _TAGS_OF_TEXTS = frozenset(("style", "textarea", PLACEHOLDER))
 _TAG = re.compile(r"[A-Za-z][A-Za-z0-9._:-]*")
@@ -75,7 +76,7 @@ class NodeCopier:
     def copy_css(self, css: str) -> str:
         """Redact a text of a style sheet, and remove what it loads."""
         self._limit.check(len(css))
-        return remove_loads(self.copy_text(css))
+        return remove_loads(self.copy_text(css.replace(_SPLIT_MARK, " ")))
 
     def copy_tree(self, root: Json, parent: int | None = None) -> Json:
         """Copy a node and everything in it; `parent` is the id of the element that it is added to.
