@@ -6,6 +6,6 @@ export function filterConsole(entries: ConsoleEntry[], text: string, levels: str
   return entries.filter(
     ({ level, args, source }) =>
       (levels.length === 0 || levels.includes(level)) &&
-      `${args.join(' ')} ${source ?? ''}`.toLowerCase().includes(wanted),
+      (!wanted || `${args.join(' ')} ${source ?? ''}`.toLowerCase().includes(wanted)),
   );
 }

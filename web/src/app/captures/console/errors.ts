@@ -22,8 +22,9 @@ export function groupErrors(entries: ErrorEntry[]): ErrorGroup[] {
 /** The groups whose name, message, source or stack contains the text. */
 export function filterErrors(groups: ErrorGroup[], text: string): ErrorGroup[] {
   const wanted = text.trim().toLowerCase();
-  return groups.filter(({ first: { name, message, source, stack } }) =>
-    `${name} ${message} ${source ?? ''} ${stack ?? ''}`.toLowerCase().includes(wanted),
+  return groups.filter(
+    ({ first: { name, message, source, stack } }) =>
+      !wanted || `${name} ${message} ${source ?? ''} ${stack ?? ''}`.toLowerCase().includes(wanted),
   );
 }
 

@@ -1,6 +1,7 @@
 import type { ConsoleEntry, ErrorEntry, NetworkEntry, Step } from '../../../../generated/api';
 import { isFailed } from '../network/requests';
 import { formatDuration, pathOf } from '../format';
+import { joinLine } from '../parts/long-texts';
 import { isMinorStep } from '../steps';
 import { formatNumber } from '../../ui/time/dates';
 
@@ -63,7 +64,7 @@ function fromLine(entry: ConsoleEntry): Moment {
     kind: 'console',
     key: `console-${entry.seq}`,
     ts: entry.ts,
-    text: entry.args.join(' ') || '(empty)',
+    text: joinLine(entry.args) || '(empty)',
     extent: formatTimes(entry.repeat),
     tone: tone[entry.level],
     entry,
