@@ -169,7 +169,7 @@ def test_app_is_connected_only_after_the_password_is_entered_again(world: World)
     assert 'name="handle"' not in page.text
 
 
-def test_password_is_required_again_for_what_sends_or_accepts_data_for_good(world: World) -> None:
+def test_password_is_required_again_for_what_keeps_sending_or_accepting_data(world: World) -> None:
     """Addresses that events go to, secrets that deliveries and identities are signed with, and gates turned off."""
     web, project = world.owner.web, f"/projects/{world.project}"
     webhooks, keys = f"/companies/{world.company}/webhooks", f"{project}/report-keys"

@@ -1,6 +1,6 @@
 """Budgets of processor time, for work whose cost is known only when it is done (docs/use/limits.md).
 
-Whoever has used up a budget waits until it has refilled, so that nobody has a worker for long, whatever it reads.
+Anyone who has used up a budget waits until it has refilled, so that nobody has a worker for long, whatever it reads.
 """
 
 from collections.abc import Hashable, Iterable
