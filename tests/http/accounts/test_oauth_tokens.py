@@ -337,7 +337,7 @@ def test_client_that_authenticates_in_a_header_is_invalid(world: World, path: st
     """RFC 6749, 5.2: 401, and the challenge has the scheme that the client used."""
     app = App(world.box)
     form = {"grant_type": "refresh_token", "refresh_token": "x", "token": "x", "client_id": app.client_id}
-    basic = httpx.BasicAuth(app.client_id, "")._auth_header  # pyright: ignore[reportPrivateUsage]
+    basic = httpx.BasicAuth(app.client_id, "")._auth_header
     answer = app.http.post(path, data=form, headers={"Authorization": basic if sent == "Basic" else "Bearer x"})
     expect_oauth_error(answer, "invalid_client", 401)
     assert answer.headers["www-authenticate"] == f'{sent} realm="ticketbox"'
