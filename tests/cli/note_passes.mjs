@@ -18,8 +18,13 @@ for (const name of names) {
     startTime: new Date(),
     duration: 1,
   };
-  const test = { titlePath: () => ['', '', 'a.spec.js', 'a test'], results: [result], location: { line: 1 } };
-  const failure = await describeFailure(name, test, 'unexpected', 'a.spec.js');
+  const test = {
+    titlePath: () => ['', '', 'a.spec.js', 'a test'],
+    expectedStatus: 'passed',
+    results: [result],
+    location: { line: 1 },
+  };
+  const failure = await describeFailure(project, name, test, 'unexpected', 'a.spec.js');
   await fileFailure(client, options, failure);
 }
 const lines = await notePasses(client, options, new Set([...names, 'another']));

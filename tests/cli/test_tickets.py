@@ -508,7 +508,7 @@ def test_words_of_a_ticket_never_change_the_lease_that_is_kept(
     assert send_event(world, named, forged).exit_code == 6  # the server knows whose claim it is
     assert path.read_text() == kept
     assert find_lease_files(home) == [path]
-    assert "Finished" in read(world, "ticket", "finish", ticket)
+    assert "Finished" in read(world, "ticket", "finish", ticket, "--release")
 
 
 def test_hook_ignores_other_events_and_drops_a_lease_that_has_ended(

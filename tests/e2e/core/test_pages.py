@@ -100,7 +100,7 @@ def test_a_file_is_set_up_in_the_browser_once(chromium: Chromium, fresh: Box, si
 
         cookies = await page.context.cookies()
         kept = [(each.get("name"), each.get("httpOnly"), each.get("sameSite")) for each in cookies]
-        assert sorted(kept) == [("ticketbox", True, "Lax"), ("ticketbox-device", True, "Lax")]
+        assert sorted(kept) == [(fresh.cookie, True, "Lax"), (f"{fresh.cookie}-device", True, "Lax")]
         me = await page.context.request.get(f"{fresh.api}/me")
         assert me.status == 200
         assert (await me.json())["user"]["email"] == "ann@example.org"

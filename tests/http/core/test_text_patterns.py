@@ -14,7 +14,7 @@ from ticketbox.operations.catalogue import load_registry
 from ticketbox.operations.core.schemas import build_schemas
 
 MANY_LINES = r"^[^\x00]*$"
-SAMPLES = ("correct horse", "active", "4xx", "GET", "a" * 43, "ann_000000000000")
+SAMPLES = ("correct horse", "active", "4xx", "GET", "a" * 43, "ann_000000000000", "ann@example.org")
 
 
 def find_patterns(kind: Any, path: str, seen: frozenset[Any] = frozenset()) -> Iterator[tuple[str, Any]]:

@@ -63,7 +63,7 @@ Url = Annotated[
     str,
     Meta(
         max_length=8_192,
-        description="The http, https or file address of a page, without a login.",
+        description="An http, https or file address, without a login.",
         examples=["https://shop.example/cart"],
     ),
     match_whole(

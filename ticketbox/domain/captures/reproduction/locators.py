@@ -13,7 +13,7 @@ _QUOTED = re.compile(r'\[placeholder="((?:[^"\\]|\\["\\])*)"\]')
 # A path of elements, as the recorder writes it: `#cart > li:nth-of-type(2)`.
 _PLACE = re.compile(r"(?:#[\w-]+|[a-z][\w-]*(?::nth-of-type\(\d+\))?)(?: > [a-z][\w-]*(?::nth-of-type\(\d+\))?)*")
 # What is a text in a CSS selector without escapes.
-_FRAME_PATH = re.compile(r"[\w\-./~%!$&'()*+,;=:@]+")
+_FRAME_PATH = re.compile(r"[\w\-./~%!$&'(),*+;=:@]+")
 # The roles that `getByRole` accepts (WAI-ARIA 1.2) and that people act on.
 _ROLES = frozenset({
     "alert", "alertdialog", "article", "banner", "button", "cell", "checkbox", "columnheader", "combobox", "dialog",

@@ -42,7 +42,7 @@ class ArchivedOrRestored(Ticket, frozen=True):
     refuses=(ApprovalRequired,),
     tool=Tool(
         "Archive a ticket",
-        "Use this to remove a ticket from its board permanently. To resolve it, use update_ticket.",
+        "Use this to remove a ticket from its board. To resolve it, use update_ticket.",
         {"ticket_id": "t-4k7m2q9x"},
         destructive=True,
         idempotent=True,

@@ -15,6 +15,8 @@ export const api = createClient<paths>({
 });
 
 const KEY = 'Idempotency-Key';
+/** The addresses of operations that accept it: they create something. */
+const CREATES = /\/(?:companies|projects|columns|labels|views|tickets|work|comments|replies)$/;
 const activity = new Activity(window);
 let isSigningOut = false;
 
@@ -24,8 +26,7 @@ const contents = new WeakMap<Request, string>();
 api.use({
   async onRequest({ request }) {
     if (activity.isBackground()) request.headers.set('Ticketbox-Background', '1');
-    const isJson = request.headers.get('Content-Type') === 'application/json';
-    if (request.method !== 'POST' || !isJson || request.headers.has(KEY)) return;
+    if (request.method !== 'POST' || !CREATES.test(request.url) || request.headers.has(KEY)) return;
     const content = `${request.url} ${await request.clone().text()}`;
     contents.set(request, content);
     request.headers.set(KEY, chooseKey(content));
