@@ -128,7 +128,7 @@ class Server:
         assert self.process.stdout is not None
         assert self.process.stderr is not None
         line = self.process.stdout.readline()
-        address = re.search(r" at (http://\S+)", line)
+        address = re.search(r" at (http://[^\s\"]+)", line)
         assert address, line + self.process.stderr.read()
         self.url = address[1]
         assert self.request("/healthz") == b"ok\n"

@@ -294,11 +294,11 @@ async def open_tab(page: Page, address: str) -> Page:
     return await opened.value
 
 
-@pytest.mark.parametrize("scheme", ["http", mark_long("ticketbox-test")])
+@pytest.mark.parametrize("scheme", ["http", mark_long("org.example.editor")])
 def test_consent_tab_closes_after_approval(chromium: Chromium, world: World, scheme: str) -> None:
     """Also after a sign-in in it. The client's page closes the tab; for an app that opens, ours does."""
     with Callback() as callback:
-        app = App(world.box, callback.url if scheme == "http" else "ticketbox-test:/callback")
+        app = App(world.box, callback.url if scheme == "http" else "org.example.editor:/callback")
 
         async def visit(first: Page) -> None:
             page = await open_tab(first, f"{world.box.url}/oauth/authorize?{urlencode(app.request())}")
@@ -319,7 +319,7 @@ async def each_page(page: Page, world: World, check: Callable[[str], Awaitable[N
     world.new_project("Website with a rather long name, as projects sometimes have")
     ok(world.owner.web.post("/companies", json={"name": "Beside & Sons"}))
     app = App(world.box, "https://very-long-name-of-an-app.example.org:8443/callback", name="Agent <b>" + "W" * 80)
-    scheme = App(world.box, "ticketbox-test:/back/here", name="Editor")
+    scheme = App(world.box, "org.example.editor:/back/here", name="Editor")
     asking = f"{world.box.url}/oauth/authorize?{urlencode(app.request())}"
     await page.goto(asking)
     await check("sign-in")

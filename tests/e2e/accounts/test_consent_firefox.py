@@ -23,7 +23,7 @@ def list_tabs(firefox: Firefox) -> list[str]:
 def test_consent_tab_closes_after_approval(world: World, tmp_path: Path) -> None:
     archive = (EXTENSION / "firefox.zip").read_bytes()
     with Callback() as callback, Firefox(require_firefox(), archive, tmp_path) as firefox:
-        for redirect in (callback.url, "ticketbox-test:/callback"):
+        for redirect in (callback.url, "org.example.editor:/callback"):
             app = App(world.box, redirect)
             tab = firefox.open(f"{world.box.url}/oauth/authorize?{urlencode(app.request())}")
             if redirect == callback.url:

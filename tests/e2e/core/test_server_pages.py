@@ -282,7 +282,7 @@ async def visit_consent(page: Page, stage: Stage, check: Check) -> None:
     website = App(
         stage.plain, "https://very-long-name-of-an-app.example.org:8443/callback", name="Agent <b>" + "W" * 80
     )
-    editor = App(stage.plain, "ticketbox-test:/back/here", name="Editor")
+    editor = App(stage.plain, "org.example.editor:/back/here", name="Editor")
     await open_page(page, f"{url}/oauth/authorize?{urlencode(website.request())}", "Sign in")
     await check("sign-in for an app")
     await enter_password(page, world.owner.email)

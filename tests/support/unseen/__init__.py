@@ -1,4 +1,6 @@
-"""Texts that the rules of redaction weren't made with: their figures are those of the documentation.
+"""Texts beside the corpus of redaction: the first list was read while rules were written, the second never.
+
+Their figures are those of the documentation.
 
 A file has one sample on each line, `# ` before a comment and `= ` before the name of a group. In a secret, `{w20}` are
 20 letters and digits, `{x…}` hexadecimal, `{d…}` digits, `{l…}` lower-case, `{U…}` upper-case and `{b…}` base64; `{u}`

@@ -187,8 +187,7 @@ def test_attack_with_forged_messages_starts_nothing_and_learns_nothing(
         return answers, state, after, seen
 
     answers, state, after, seen = browser.run(attack())
-    assert {each["kind"] for each in seen} <= set(kinds)
-    assert len(seen) >= 2
+    assert "capture-full-page" in {each["kind"] for each in seen} <= set(kinds)
     shown = json.dumps(answers)
     for secret in (PRIVATE, "tok_", reporter.project, reporter.company, reporter.owner.name, "First project"):
         assert secret not in shown, shown[max(0, shown.find(secret) - 300) :][:600]
