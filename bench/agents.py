@@ -168,7 +168,7 @@ class Agent:
         if response.status // 100 != 2 or (self._generation and not _is_success(response)):
             self._log.faults.append(f"{surface} {step.name}: {response.status} {response.body[:300]!r}")
         elif step.name == "claim":
-            lease = re.search(rb"lease_[0-9a-z]{32}", response.body)
+            lease = re.search(rb"lease_[0-9a-z]+", response.body)
             assert lease is not None
             self._claimed, self._lease = step.arguments["ticket_id"], lease[0].decode()
         elif step.name == "release":
