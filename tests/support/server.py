@@ -77,7 +77,7 @@ class Box:
         self.said: list[str] = []
         for line in self.process.stdout:
             self.said.append(line)
-            if match := re.search(r" at (https?://\S+)", line):
+            if match := re.search(r" at (https?://[^\s\"]+)", line):
                 self.url = match[1]
                 break
         else:

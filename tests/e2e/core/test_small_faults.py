@@ -185,7 +185,7 @@ def test_hints_of_fields_and_switches_look_the_same(chromium: Chromium, world: W
     async def visit(page: Page) -> None:
         switch = page.get_by_role("switch", name="Accept agents’ finished tickets")
         await expect(switch).to_have_accessible_description(
-            "An agent can’t resolve a ticket. It asks, and a person accepts."
+            "An agent can’t close a ticket. It asks, and a person accepts."
         )
         fields = (page.get_by_label("Key", exact=True), page.get_by_label("Agent label"), switch)
         for field in fields:
