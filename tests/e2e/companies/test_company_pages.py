@@ -338,7 +338,7 @@ def test_audit_log_loads_more_and_downloads_as_csv(chromium: Chromium, world: Wo
         watch.assert_clean(world.box)
 
     chromium.visit(visit)
-    with (tmp_path / "audit.csv").open(newline="") as file:
+    with (tmp_path / "audit.csv").open(newline="", encoding="utf-8-sig") as file:
         rows = list(csv.DictReader(file))
     assert sum(row["type"] == "ticket.created" for row in rows) == 55
     assert len({row["id"] for row in rows}) == len(rows)
