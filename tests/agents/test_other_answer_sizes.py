@@ -83,7 +83,7 @@ def test_default_answer_of_every_other_tool_fits(scene: Scene) -> None:
         ("assign_ticket", {**ticket, "user_id": "me"}),
         ("unassign_ticket", {**ticket, "user_id": "me"}),
         ("bulk_assign_tickets", {"ticket_ids": others[:50], "user_ids": ["me"]}),
-        ("finish_work", {**work, "comment": LONG}),
+        ("finish_work", {**work, "comment": LONG, "release": True}),
         ("stop_work_on_ticket", {"ticket_id": others[48]}),
         ("archive_ticket", ticket),
         ("restore_ticket", ticket),

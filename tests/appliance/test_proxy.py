@@ -193,7 +193,7 @@ def test_documented_proxy_configurations_work(
         log = eventually(lambda: "path=/metrics" in box.log.read_text() and box.log.read_text())
         assert "address=127.0.0.1" in log
         assert "203.0.113.66" not in log  # what a client writes there is nobody's word
-        stranger = client.get("/healthz", headers={"Host": "evil.example"})
+        stranger = client.get("/signin", headers={"Host": "evil.example"})
         assert stranger.status_code == 421 or not stranger.content  # Caddy keeps other names to itself
 
 

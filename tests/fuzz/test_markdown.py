@@ -17,7 +17,7 @@ TAGS = {
 }  # fmt: skip
 ATTRIBUTES = {
     "href", "rel", "target", "title", "src", "alt", "loading", "class", "start", "type", "data-line", "aria-label",
-    "checked", "disabled", "tabindex", "role", "style",
+    "checked", "dir", "disabled", "tabindex", "role", "style",
 }  # fmt: skip
 OWN_PICTURE = re.compile(r"/api/v1/assets/asset_[0-9a-z]+/content")
 HARMLESS = re.compile(r"(?i)(https?:|mailto:|[^:]*([/?#]|\Z))")
