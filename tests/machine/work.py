@@ -2,7 +2,7 @@
 
 from datetime import datetime, timedelta
 
-from tests.machine.model import ROLES, ExpectedError, Row, conflict, forbidden, invalid
+from tests.machine.model import ROLES, ExpectedError, Row, conflict, forbidden, invalid, suffices
 from tests.machine.tickets import Board
 
 PRIORITIES = ("none", "low", "medium", "high", "urgent")
@@ -265,7 +265,7 @@ class Work(Board):
         return self.links_view(ticket_id)
 
     def close_duplicate(self, row: Row, original: Row) -> None:
-        """Resolve a duplicate, and assign its people to the original, which its watchers watch."""
+        """Resolve a duplicate, and assign its people to the original, which its watchers watch, if the caller may."""
         if row["status"] == "active":
             target = self.column_of_status(row, resolved=True)
             if not row["resolved"]:
@@ -276,7 +276,7 @@ class Work(Board):
                 self.record_for(row, "ticket.moved")
         original["watchers"] |= row["watchers"]
         row["watchers"] = set()
-        if original["status"] == "active":
+        if original["status"] == "active" and suffices(self.who, "assign_ticket"):
             seeing = [user for user in row["assignees"] if self.place(original["project"], user) is not None]
             self.change_assignees(original, seeing, [])
 
