@@ -49,8 +49,8 @@ def _run_call(calls: IO[bytes], results: IO[bytes]) -> None:
     """Run one call. Raises EOFError when there are no more."""
     call: Call = pickle.load(calls)  # noqa: S301 (of the server)
     started = time.process_time()
-    done, result = _compute(call)
-    pickle.dump((done, result, time.process_time() - started), results, 5)
+    # No variable has the result: the frames of an exception would then keep it, and what was sent, until a collection.
+    pickle.dump((*_compute(call), time.process_time() - started), results, 5)
     results.flush()
 
 
