@@ -1,6 +1,6 @@
 """Budgets of processor time, for work whose cost is known only when it is done (docs/use/limits.md).
 
-Anyone who has used up a budget waits until it has refilled, so that nobody has a worker for long, whatever it reads.
+Anyone who has used up a budget waits until it has refilled, so that nobody holds a worker for long.
 """
 
 from collections.abc import Hashable, Iterable
