@@ -111,8 +111,8 @@ def test_answers_of_the_largest_capture_fit_a_context(scene: Scene) -> None:
         PAGE.write_text(f"{head}{begin}{documented}{end}{tail}", "utf-8")
     written = dict(re.findall(r"^\| (`.+) \| ([\d,]+) \|$", documented, re.MULTILINE))
     assert written.keys() == sizes.keys()
-    for label, size in sizes.items():  # ids are random, so the figures differ a little
-        assert abs(int(written[label].replace(",", "")) - size) <= 30 + size // 20, label
+    for label, size in sizes.items():  # ids are random and each entry repeats them, so the figures differ a little
+        assert abs(int(written[label].replace(",", "")) - size) <= 30 + size // 10, label
 
 
 def test_ticket_lists_all_failures_before_details(scene: Scene) -> None:
