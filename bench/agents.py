@@ -27,9 +27,8 @@ IDLE_SECONDS = 20.0  # the server closes connections that are idle for longer, m
 
 
 class TimedCall(NamedTuple):
-    """A completed call: `phase` is the part of the run it began in, `started` a time of the monotonic clock."""
+    """A completed call; `started` is a time of the monotonic clock."""
 
-    phase: str
     surface: str
     step: str
     started: float
@@ -64,13 +63,13 @@ class Response(NamedTuple):
 
 
 class CallLog:
-    """What all clients recorded. `bench.load` sets `phase`; `faults` lists what must not happen."""
+    """What all clients recorded: calls and events' delays while `is_measured`, and what must not happen, always."""
 
     def __init__(self) -> None:
-        self.phase = ""
+        self.is_measured = False
         self.calls: list[TimedCall] = []
         self.faults: list[str] = []
-        self.delays: list[tuple[str, float]] = []
+        self.delays: list[float] = []
 
 
 class Connection:
@@ -154,7 +153,7 @@ class Agent:
         return Step("release", "stop_work_on_ticket", arguments, "DELETE", f"/api/v1/tickets/{ticket}/work", None)
 
     async def _perform(self, step: Step) -> None:
-        phase, surface = self._log.phase, "MCP" if self._generation else "REST"
+        is_measured, surface = self._log.is_measured, "MCP" if self._generation else "REST"
         request = self._request(step)
         started = time.perf_counter()
         try:
@@ -164,7 +163,8 @@ class Agent:
             self._connection.close()
             return
         seconds = time.perf_counter() - started
-        self._log.calls.append(TimedCall(phase, surface, step.name, started, seconds))
+        if is_measured:
+            self._log.calls.append(TimedCall(surface, step.name, started, seconds))
         if response.status // 100 != 2 or (self._generation and not _is_success(response)):
             self._log.faults.append(f"{surface} {step.name}: {response.status} {response.body[:300]!r}")
         elif step.name == "claim":
@@ -215,7 +215,8 @@ class Board:
                     self.listening.set()
                 elif line.startswith(b"data: "):
                     event = self._decode(line[6:])
-                    self._log.delays.append((self._log.phase, time.time() - event.at.timestamp()))
+                    if self._log.is_measured:
+                        self._log.delays.append(time.time() - event.at.timestamp())
                     self.received.append(event.id)
             self._log.faults.append("a board: the stream ended")
         finally:

@@ -1,14 +1,15 @@
-"""Start the servers to measure, each in a process on the server's core: ticketbox, and constants to compare it with."""
+"""Start the servers to measure, each in a process on the server's core."""
 
 import contextlib
 import os
 import re
+import shutil
 import socket
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -38,10 +39,15 @@ def launch_ticketbox(db: Path, tree: Path = ROOT) -> Generator[Server]:
 
 
 @contextlib.contextmanager
-def launch_constant(size: int, kind: str = "constant", server: str = "uvicorn") -> Generator[Server]:
-    """Run a server that returns `size` bytes: a `constant`, `edge` or `bare` one."""
-    with launch(["-m", "bench.constant_server", kind, "--size", str(size), "--server", server], ROOT) as process:
-        yield process
+def launch_trees(db: Path, others: Sequence[Path]) -> Generator[dict[str, Server]]:
+    """Serve copies of a file from this checkout and each other one at the same time; yield the servers by name."""
+    with contextlib.ExitStack() as stack:
+        servers: dict[str, Server] = {}
+        for number, tree in enumerate([ROOT, *others]):  # a file has one server, and writes change it
+            copy = db.with_name(f"{db.stem}-{number}.db")
+            shutil.copyfile(db, copy)
+            servers[tree.name if number else "this"] = stack.enter_context(launch_ticketbox(copy, tree))
+        yield servers
 
 
 @contextlib.contextmanager

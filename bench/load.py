@@ -1,10 +1,8 @@
-"""Load of a large team: `uv run --group dev python -m bench.load`, about 22 minutes.
+"""Load of a large team: `uv run --group dev python -m bench.load`, about ten minutes.
 
 200 agents, each with a token (bench/agents.py), and 50 boards that listen to events, all of one company, with the
-default budgets. The abusers are of another company, with a million calls a minute. First ten minutes of that alone;
-then, for each noisy neighbour (bench/noisy_neighbours.py), calm and disturbed phases in alternation. The server has
-one core and the clients the other; backups run on the server's. The exit status is 1 if a request failed or an event
-was lost.
+default budgets. The server has one core and the clients the other. The exit status is 1 if a request failed or an
+event was lost. tests/fault/test_load.py lets noisy neighbours work beside a smaller team.
 """
 
 import argparse
@@ -24,17 +22,14 @@ import msgspec
 
 from bench.agents import Agent, Board, CallLog, Work, repeat
 from bench.launch import Server, launch_ticketbox
-from bench.load_report import ALONE, LoadResult, format_report
+from bench.load_report import LoadResult, format_report
 from bench.machine import (
     CLIENT_CORE,
     cpu_seconds,
     describe_machine,
     group_memory_mb,
-    memory_mb,
     pin_to_core,
-    reset_peak_memory,
 )
-from bench.noisy_neighbours import ABUSERS, KINDS, NoisyNeighbour, Task
 from bench.seed import SeededFile, seed
 from ticketbox.domain.core.fairness.limits import RateLimiter
 from ticketbox.operations.catalogue import load_registry
@@ -44,38 +39,33 @@ from ticketbox.operations.core.services import Services
 from ticketbox.store.events.events import encode_event_id
 from ticketbox.store.file.database import Database
 
-SAMPLE_SECONDS = 0.2
+SETTLE_SECONDS = 1.0
 
 
 class Plan(msgspec.Struct, frozen=True):
-    """Sizes and times. Each noisy neighbour has `rounds` of a calm and a disturbed phase, each of `beside` seconds.
-
-    `think` is the mean pause between an agent's calls; `settle` is the pause before and after a disturbed phase; both
-    are in seconds.
-    """
+    """Sizes and times in seconds: `think` is the mean pause between an agent's calls."""
 
     agents: int = 200
     boards: int = 50
     think: float = 3.0
     seconds: float = 600
-    beside: float = 15
-    rounds: int = 4
-    kinds: Sequence[str] = tuple(KINDS)
-    settle: float = 1.0
 
 
 class Participants(msgspec.Struct):
-    """The file, a token for each agent, board and noisy neighbour, and the agents' tickets."""
+    """The file, a token for each agent, board and other client, and the agents' tickets."""
 
     seeded: SeededFile
     agents: list[str]
     boards: list[str]
-    neighbours: dict[str, str]
+    others: dict[str, str]
     work: list[Work]
 
 
-def prepare(original: SeededFile, db: Path, plan: Plan) -> Participants:
-    """Copy a seeded file, with the default budgets and all tokens, which are limited to its first company."""
+def prepare(original: SeededFile, db: Path, plan: Plan, others: Sequence[str] = (), stranger: str = "") -> Participants:
+    """Copy a seeded file, with the default budgets and all tokens, which are limited to its first company.
+
+    `others`: labels of further tokens; the `stranger` is of another company, with a million calls a minute.
+    """
     shutil.copyfile(original.db, db)
     connection = sqlite3.connect(db)
     with contextlib.closing(connection), connection:
@@ -96,20 +86,20 @@ def prepare(original: SeededFile, db: Path, plan: Plan) -> Participants:
     labels = [
         *((f"agent {number}", "tickets:write") for number in range(plan.agents)),
         *((f"board {number}", "read") for number in range(plan.boards)),
-        *((kind, "tickets:write") for kind in plan.kinds),
+        *((label, "tickets:write") for label in others),
     ]
     wanted = [
         {
             "user": people[number % len(people)],
             "label": label,
             "scopes": [scope],
-            "company_id": other if label == ABUSERS else company,
+            "company_id": other if label == stranger else company,
         }
         for number, (label, scope) in enumerate(labels)
     ]
     tokens = iter(asyncio.run(issue_tokens(db, wanted)))
     agents, boards = (list(itertools.islice(tokens, count)) for count in (plan.agents, plan.boards))
-    return Participants(original._replace(db=db), agents, boards, dict(zip(plan.kinds, tokens, strict=True)), work)
+    return Participants(original._replace(db=db), agents, boards, dict(zip(others, tokens, strict=True)), work)
 
 
 async def issue_tokens(db: Path, wanted: list[dict[str, Any]]) -> list[str]:
@@ -125,8 +115,9 @@ async def issue_tokens(db: Path, wanted: list[dict[str, Any]]) -> list[str]:
     return [token.secret for token in tokens]
 
 
-async def run(server: Server, participants: Participants, plan: Plan) -> LoadResult:
-    """Run the clients alone, then beside each noisy neighbour."""
+@contextlib.asynccontextmanager
+async def work(server: Server, participants: Participants, plan: Plan) -> AsyncGenerator[LoadResult]:
+    """Let all agents and boards work during the block; the result is complete after it."""
     result = LoadResult(CallLog())
     before = _newest_event(participants.seeded.db)
     boards = [Board(server, token, result.log) for token in participants.boards]
@@ -134,26 +125,15 @@ async def run(server: Server, participants: Participants, plan: Plan) -> LoadRes
         Agent(server, number, token, participants.work[number :: plan.agents], plan.think, result.log)
         for number, token in enumerate(participants.agents)
     ]
-    async with _run_clients(boards, agents, plan.settle):
+    async with _run_clients(boards, agents):
         await asyncio.sleep(min(plan.think * 2, plan.seconds))  # until every agent has begun
-        await _measure_alone(server, plan, result)
-        with contextlib.ExitStack() as stack:
-            for kind in plan.kinds:
-                result.counts[kind] = {"faults": 0}
-                for _ in range(plan.rounds):
-                    db, _, project, tickets = participants.seeded
-                    task = Task(kind, server.url, str(db), participants.neighbours[kind], project, tickets[0])
-                    neighbour = await asyncio.to_thread(NoisyNeighbour, task)
-                    stack.callback(neighbour.kill)
-                    await _measure_beside(server, neighbour, kind, plan, result)
+        yield result
     events = _events_after(participants.seeded.db, before)
-    for board in boards:
-        result.boards_with_gaps += board.received != events
-    return result
+    result.boards_with_gaps = sum(board.received != events for board in boards)
 
 
 @contextlib.asynccontextmanager
-async def _run_clients(boards: list[Board], agents: list[Agent], settle: float) -> AsyncGenerator[None]:
+async def _run_clients(boards: list[Board], agents: list[Agent]) -> AsyncGenerator[None]:
     """Run boards and agents during the block; at its end stop the agents first."""
     stop = asyncio.Event()
     listening = [asyncio.create_task(board.run()) for board in boards]
@@ -165,7 +145,7 @@ async def _run_clients(boards: list[Board], agents: list[Agent], settle: float) 
     finally:
         stop.set()
         await asyncio.gather(*working)
-        await asyncio.sleep(settle)
+        await asyncio.sleep(SETTLE_SECONDS)
         for task in listening:
             task.cancel()
         ended = await asyncio.gather(*listening, return_exceptions=True)
@@ -174,43 +154,21 @@ async def _run_clients(boards: list[Board], agents: list[Agent], settle: float) 
             raise each
 
 
-async def _measure_alone(server: Server, plan: Plan, result: LoadResult) -> None:
-    client = os.getpid()
-    started, cpu, stop = time.monotonic(), (cpu_seconds(server.pid), cpu_seconds(client)), asyncio.Event()
-    result.log.phase = ALONE
-    watching = asyncio.create_task(repeat(1, lambda: result.memory.append(group_memory_mb(server.pid)), stop))
-    await asyncio.sleep(plan.seconds)
-    stop.set()
-    await watching
-    result.log.phase = ""
-    seconds = time.monotonic() - started
-    result.server_share = (cpu_seconds(server.pid) - cpu[0]) / seconds
-    result.client_share = (cpu_seconds(client) - cpu[1]) / seconds
-
-
-async def _measure_beside(server: Server, neighbour: NoisyNeighbour, kind: str, plan: Plan, result: LoadResult) -> None:
-    """Measure a calm phase, then a disturbed one. A call belongs to the phase it began in."""
-    more = result.more_memory.setdefault(kind, [])
-    result.log.phase = f"calm, {kind}, {len(more)}"
-    await asyncio.sleep(plan.beside)
-    result.log.phase = ""
-    server_before, group_before = memory_mb(server.pid, "VmRSS"), group_memory_mb(server.pid)
-    reset_peak_memory(server.pid)
-    group: list[float] = []
-    stop = asyncio.Event()
-    watching = asyncio.create_task(repeat(SAMPLE_SECONDS, lambda: group.append(group_memory_mb(server.pid)), stop))
-    neighbour.begin()
-    await asyncio.sleep(plan.settle)
-    result.log.phase = f"beside, {kind}, {len(more)}"
-    await asyncio.sleep(plan.beside)
-    result.log.phase = ""
-    for name, count in (await asyncio.to_thread(neighbour.end)).items():
-        result.counts[kind][name] = result.counts[kind].get(name, 0) + count
-    stop.set()
-    await watching
-    # the server's own peak is exact; that of the server with its worker processes has to be sampled
-    more.append(max(memory_mb(server.pid) - server_before, max(group) - group_before))
-    await asyncio.sleep(plan.settle)
+async def measure(server: Server, participants: Participants, plan: Plan) -> LoadResult:
+    """Run the plan and measure the server meanwhile."""
+    async with work(server, participants, plan) as result:
+        client = os.getpid()
+        started, cpu, stop = time.monotonic(), (cpu_seconds(server.pid), cpu_seconds(client)), asyncio.Event()
+        result.log.is_measured = True
+        watching = asyncio.create_task(repeat(1, lambda: result.memory.append(group_memory_mb(server.pid)), stop))
+        await asyncio.sleep(plan.seconds)
+        stop.set()
+        await watching
+        result.log.is_measured = False
+        seconds = time.monotonic() - started
+        result.server_share = (cpu_seconds(server.pid) - cpu[0]) / seconds
+        result.client_share = (cpu_seconds(client) - cpu[1]) / seconds
+    return result
 
 
 def _newest_event(db: Path) -> int:
@@ -225,15 +183,6 @@ def _events_after(db: Path, after: int) -> list[str]:
         return [encode_event_id(row[0]) for row in connection.execute(question, (after,))]
 
 
-def measure(original: SeededFile, db: Path, plan: Plan) -> LoadResult:
-    """Prepare a file, serve it and run the plan."""
-    participants = prepare(original, db, plan)
-    with launch_ticketbox(db) as server, pin_to_core(CLIENT_CORE):
-        import uvloop
-
-        return uvloop.run(run(server, participants, plan))
-
-
 def main() -> None:
     """Measure and print."""
     standard = Plan()
@@ -243,16 +192,17 @@ def main() -> None:
     parser.add_argument("--agents", type=int, default=standard.agents)
     parser.add_argument("--boards", type=int, default=standard.boards)
     parser.add_argument("--think", type=float, default=standard.think, help="mean seconds between an agent's calls")
-    parser.add_argument("--seconds", type=float, default=standard.seconds, help="of the part without noisy neighbours")
-    parser.add_argument("--beside", type=float, default=standard.beside, help="seconds of each phase, calm or not")
-    parser.add_argument("--rounds", type=int, default=standard.rounds)
-    parser.add_argument("--only", nargs="*", choices=list(KINDS), default=list(KINDS), dest="kinds")
+    parser.add_argument("--seconds", type=float, default=standard.seconds)
     options: dict[str, Any] = vars(parser.parse_args())
     folder, tickets = options.pop("folder"), options.pop("tickets")
     plan = Plan(**options)
     original = seed(folder / f"{tickets}.db", tickets)
     print(describe_machine(), f"{tickets:,} tickets; {plan}\n", sep="\n")
-    result = measure(original, folder / "load.db", plan)
+    participants = prepare(original, folder / "load.db", plan)
+    with launch_ticketbox(folder / "load.db") as server, pin_to_core(CLIENT_CORE):
+        import uvloop
+
+        result = uvloop.run(measure(server, participants, plan))
     print(format_report(result), f"\nload average at the end {os.getloadavg()[0]:.1f}")
     for fault in result.log.faults[:20]:
         print(fault, file=sys.stderr)

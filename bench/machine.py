@@ -9,7 +9,7 @@ from collections.abc import Generator, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-PACKAGES = ("litestar", "uvicorn", "httptools", "uvloop", "msgspec", "aiosqlite", "granian")
+PACKAGES = ("litestar", "uvicorn", "httptools", "uvloop", "msgspec", "aiosqlite")
 SERVER_CORE = 0
 CLIENT_CORE = 1
 

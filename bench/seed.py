@@ -27,58 +27,11 @@ COLUMNS = 4
 USERS = 20
 MOST_PER_MINUTE = 1_000_000
 LABELS = ("bug", "checkout", "cart", "login", "search", "mobile", "slow", "regression", "design", "api")
-WORDS = [
-    "the",
-    "cart",
-    "stays",
-    "empty",
-    "after",
-    "reload",
-    "when",
-    "a",
-    "coupon",
-    "was",
-    "used",
-    "before",
-    "signing",
-    "in",
-    "checkout",
-    "button",
-    "does",
-    "nothing",
-    "on",
-    "mobile",
-    "safari",
-    "until",
-    "page",
-    "is",
-    "scrolled",
-    "search",
-    "returns",
-    "stale",
-    "results",
-    "for",
-    "renamed",
-    "products",
-    "console",
-    "shows",
-    "typeerror",
-    "undefined",
-    "is",
-    "not",
-    "function",
-    "network",
-    "request",
-    "fails",
-    "with",
-    "status",
-    "five",
-    "hundred",
-    "slow",
-    "image",
-    "layout",
-    "shift",
-]
+WORDS = """
+the cart stays empty after reload when a coupon was used before signing in checkout button does nothing on mobile
+safari until page is scrolled search returns stale results for renamed products console shows typeerror undefined is
+not function network request fails with status five hundred slow image layout shift
+""".split()  # noqa: SIM905
 _NUMBERING = (
     "UPDATE project SET key = 'P' || id",
     "INSERT INTO project_key (company_id, key, project_id) SELECT company_id, key, id FROM project",

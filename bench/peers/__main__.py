@@ -18,23 +18,14 @@ from pathlib import Path
 from bench.client import Sample, fetch, load
 from bench.launch import Server
 from bench.machine import CLIENT_CORE, describe_machine, format_table, pin_to_core
-from bench.peers.bugsink import Bugsink
-from bench.peers.fossil import Fossil
 from bench.peers.peer import CREATE, LIST, OPERATIONS, READ, SEARCH, Peer, Requests, ticket_texts
 from bench.peers.redmine import Redmine
-from bench.peers.roundup import Roundup
-from bench.peers.rt import RequestTracker
-from bench.peers.ticketbox import Ticketbox, TicketboxOverMcp
+from bench.peers.ticketbox import Ticketbox
 from bench.peers.trac import Trac
 
 PEERS: dict[str, Peer] = {
-    "roundup": Roundup(),
     "trac": Trac(),
-    "fossil": Fossil(),
-    "bugsink": Bugsink(),
     "redmine": Redmine(),
-    "rt": RequestTracker(),
-    "mcp": TicketboxOverMcp(),
 }
 HEAD = ("operation", "peer", "tickets", "clients", "requests/s", "p50 ms", "p99 ms", "failed %",
         "ticketbox: requests/s", "p50 ms", "p99 ms", "ticketbox is × faster", "at least")  # fmt: skip

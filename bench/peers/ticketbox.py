@@ -7,11 +7,9 @@ import sqlite3
 import time
 from collections.abc import Generator
 from pathlib import Path
-from typing import Any
 
 from bench.client import get, post
 from bench.launch import Server, launch_ticketbox
-from bench.mcp import NEWEST, message
 from bench.peers.peer import (
     CREATE,
     LIST,
@@ -76,29 +74,6 @@ class Ticketbox:
             READ: [get(f"/api/v1/tickets/{ticket}", host, token) for ticket in chosen],
             LIST: [get(f"/api/v1/tickets?project_id={project}&limit=50", host, token)],
             SEARCH: [get(f"/api/v1/search?q={RARE}&limit={self.search_page_size}", host, token)],
-            CREATE: create,
-        }
-
-
-class TicketboxOverMcp(Ticketbox):
-    """ticketbox over MCP, as agents use it."""
-
-    name = "ticketbox, MCP"
-
-    def build_requests(self, server: Server, token: str, project: str, chosen: list[str]) -> Requests:
-        """Build the MCP requests."""
-        fresh = new_ticket_texts()
-
-        def call(name: str, **arguments: Any) -> bytes:
-            return message(server, NEWEST, "tools/call", {"name": name, "arguments": arguments}, token)
-
-        def create() -> bytes:
-            return call("create_ticket", project_id=project, **next(fresh)._asdict())
-
-        return {
-            READ: [call("get_ticket", ticket_id=ticket) for ticket in chosen],
-            LIST: [call("list_tickets", project_id=project, limit=50)],
-            SEARCH: [call("search_tickets", q=RARE, limit=self.search_page_size)],
             CREATE: create,
         }
 

@@ -8,15 +8,13 @@ from pathlib import Path
 import pytest
 from playwright.async_api import BrowserContext, Page
 
-from bench.real_sites.comparison import find_clicked_targets
-from bench.real_sites.devtools import DevTools
-from bench.real_sites.walker import LocatorResult, Targets, Walker
 from bench.reproduce.api import Api
 from bench.reproduce.apps import APPS
 from bench.reproduce.bugs import BUGS, WAIT, Bug
 from bench.reproduce.record import SCRIPTS
 from bench.reproduce.server import serve_app
 from tests.e2e.support.browser import Chromium
+from tests.e2e.support.walker import LocatorResult, Targets, Walker, find_clicked_targets
 from ticketbox.http.extension_zip import EXTENSION
 
 pytestmark = pytest.mark.long
@@ -30,9 +28,8 @@ ANSWER = "globalThis.chrome = { runtime: { sendMessage: async () => ({ seconds: 
 
 async def walk(page: Page, address: str, bug: Bug, targets: Targets = ()) -> Walker:
     """Do what runs into a bug, in the application without it."""
-    session = await page.context.new_cdp_session(page)
-    walker = Walker(page, await DevTools.attach(page, session), address, targets)
-    await walker.open("/")
+    walker = Walker(page, targets)
+    await walker.open(address + "/")
     for role, name, *text in (step for step in bug.steps if step != WAIT):
         await walker.click(page.get_by_role(role, name=name, exact=True))  # type: ignore[arg-type]
         if text:
@@ -50,7 +47,7 @@ async def record_and_repeat(context: BrowserContext, app: Path, recorder: str, b
         await page.close()
     with serve_app(app, HEALTHY, Api()) as address:
         page = await context.new_page()
-        found = (await walk(page, address, bug, find_clicked_targets(report["record"], walker.clicks))).found
+        found = (await walk(page, address, bug, find_clicked_targets(report["record"]["actions"], walker.clicks))).found
         await page.close()
     return found
 

@@ -1,4 +1,4 @@
-"""Noisy neighbours: clients that overload the server while `bench.load` measures the others.
+"""Noisy neighbours: clients that overload the server while others work.
 
 Each runs in a separate process. It receives its task as JSON in its only argument, prints `ready`, works while its
 standard input is open, and then prints what it counted as JSON; `faults` counts what must not happen.
@@ -23,7 +23,6 @@ from typing import Any
 
 import msgspec
 
-from bench.abusers import abuse_everything
 from bench.agents import Connection
 from bench.client import get, post
 from bench.launch import ROOT, Server
@@ -31,6 +30,7 @@ from bench.machine import SERVER_CORE, pin_to_core
 from bench.mcp import NEWEST, message
 from bench.seed import SeededFile
 from bench.uploads import MB, envelope, screenshot, streams
+from tests.fault.abuse_everything import abuse_everything
 from ticketbox.domain.core.fairness.limits import DEFAULT_READS, DEFAULT_WRITES
 
 TIMES = 10
@@ -51,7 +51,7 @@ class Task(msgspec.Struct):
 
     @property
     def server(self) -> Server:
-        """The server, whose process belongs to `bench.load`."""
+        """The server, whose process belongs to the test."""
         return Server(self.url, 0, None)  # type: ignore[arg-type]
 
     @property
@@ -205,7 +205,7 @@ def backup(task: Task, stopped: threading.Event, counts: Counts) -> None:
 
 
 def abuse(task: Task, stopped: threading.Event, counts: Counts) -> None:
-    """Take all that another company can get (bench/abusers.py)."""
+    """Take all that another company can get (abuse_everything.py)."""
     abuse_everything(task.server, task.token, stopped, counts)
 
 
@@ -239,7 +239,7 @@ class NoisyNeighbour:
     """The process of a noisy neighbour, ready to begin."""
 
     def __init__(self, task: Task) -> None:
-        arguments = [sys.executable, "-m", "bench.noisy_neighbours", msgspec.json.encode(task).decode()]
+        arguments = [sys.executable, "-m", "tests.fault.noisy_neighbours", msgspec.json.encode(task).decode()]
         self._process = subprocess.Popen(
             arguments, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )  # fmt: skip
