@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from bench.machine import SERVER_CORE, pin_to_core
+from bench.seed import SeededFile, seed
 
 ROOT = Path(__file__).parent.parent
 
@@ -38,16 +39,31 @@ def launch_ticketbox(db: Path, tree: Path = ROOT) -> Generator[Server]:
         yield server
 
 
+class Contender(NamedTuple):
+    """A checkout's server, and the file that it serves."""
+
+    server: Server
+    seeded: SeededFile
+
+
 @contextlib.contextmanager
-def launch_trees(db: Path, others: Sequence[Path]) -> Generator[dict[str, Server]]:
-    """Serve copies of a file from this checkout and each other one at the same time; yield the servers by name."""
+def launch_contenders(folder: Path, tickets: int, others: Sequence[Path]) -> Generator[dict[str, Contender]]:
+    """Serve as many tickets from this checkout and from each other one, at the same time; yield them by name.
+
+    Each checkout seeds its own file, whose schema may differ, and serves a copy, which writes may change.
+    """
     with contextlib.ExitStack() as stack:
-        servers: dict[str, Server] = {}
-        for number, tree in enumerate([ROOT, *others]):  # a file has one server, and writes change it
-            copy = db.with_name(f"{db.stem}-{number}.db")
-            shutil.copyfile(db, copy)
-            servers[tree.name if number else "this"] = stack.enter_context(launch_ticketbox(copy, tree))
-        yield servers
+        contenders: dict[str, Contender] = {}
+        for number, tree in enumerate([ROOT, *others]):
+            original, db = folder / f"{tickets}-{tree.name}.db", folder / f"contender-{number}.db"
+            environment = {**os.environ, "PYTHONPATH": str(tree)}
+            command = [sys.executable, "-m", "bench.seed", str(original), "--tickets", str(tickets)]
+            subprocess.run(command, cwd=tree, env=environment, check=True, stdout=subprocess.DEVNULL)
+            shutil.copyfile(original, db)
+            seeded = seed(original, tickets)._replace(db=db)
+            server = stack.enter_context(launch_ticketbox(db, tree))
+            contenders[tree.name if number else "this"] = Contender(server, seeded)
+        yield contenders
 
 
 @contextlib.contextmanager

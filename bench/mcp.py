@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from bench.client import get
-from bench.launch import Server, launch_trees
+from bench.launch import Server, launch_contenders
 from bench.machine import describe_machine, format_table
 from bench.reads import HEAD, compare
-from bench.seed import SeededFile, seed
+from bench.seed import SeededFile
 
 NEWEST, OLDER = "2026-07-28", "2025-11-25"
 
@@ -57,20 +57,19 @@ def main() -> None:
     parser.add_argument("--clients", type=int, nargs="+", default=[1, 16])
     parser.add_argument("--tree", type=Path, action="append", default=[], help="also measure this checkout")
     options = parser.parse_args()
-    seeded = seed(options.folder / f"{options.tickets}.db", options.tickets)
     print(
         describe_machine(), f"{options.tickets:,} tickets, {options.rounds} rounds of {options.seconds} s\n", sep="\n"
     )
     rows: list[list[object]] = []
-    with launch_trees(seeded.db, options.tree) as servers:
+    with launch_contenders(options.folder, options.tickets, options.tree) as contenders:
         for request, generation in (
             *((request, generation) for request in ("get_ticket", "tools/list") for generation in (NEWEST, OLDER)),
             ("get_ticket, REST", ""),
         ):
-            requests = {name: build_requests(request, generation, server, seeded) for name, server in servers.items()}
+            requests = {name: build_requests(request, generation, *each) for name, each in contenders.items()}
             for clients in options.clients:
                 label = f"{request} {generation}".strip()
-                rows += compare(label, servers, requests, clients, options.rounds, options.seconds)
+                rows += compare(label, contenders, requests, clients, options.rounds, options.seconds)
     print(format_table(HEAD, rows))
 
 

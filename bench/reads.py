@@ -16,9 +16,9 @@ from urllib.parse import quote
 import msgspec
 
 from bench.client import Sample, get, load, post
-from bench.launch import Server, launch_trees
+from bench.launch import Contender, Server, launch_contenders
 from bench.machine import CLIENT_CORE, cpu_seconds, describe_machine, format_table, pin_to_core
-from bench.seed import SeededFile, seed
+from bench.seed import SeededFile
 
 TEXT = "The cart stays empty after the update; reloading the page shows the right total. " * 4
 SEARCHES = {
@@ -78,14 +78,19 @@ def run_round(server: Server, requests: Requests, clients: int, seconds: float) 
 
 
 def compare(
-    query: str, servers: dict[str, Server], requests: Mapping[str, Requests], clients: int, rounds: int, seconds: float
+    query: str,
+    contenders: dict[str, Contender],
+    requests: Mapping[str, Requests],
+    clients: int,
+    rounds: int,
+    seconds: float,
 ) -> list[list[object]]:
     """Send a query to every server in each round; return a row of the table for each server."""
-    for name, server in servers.items():
+    for name, (server, _) in contenders.items():
         run_round(server, requests[name], clients, min(seconds, 0.5))
-    results: dict[str, list[Round]] = {name: [] for name in servers}
+    results: dict[str, list[Round]] = {name: [] for name in contenders}
     for _ in range(rounds):
-        for name, server in servers.items():
+        for name, (server, _) in contenders.items():
             results[name].append(run_round(server, requests[name], clients, seconds))
     ours = next(iter(results.values()))
     return [
@@ -112,16 +117,15 @@ def main() -> None:
     parser.add_argument("--tree", type=Path, action="append", default=[], help="also measure this checkout")
     parser.add_argument("--only", nargs="+", choices=QUERIES, default=QUERIES)
     options = parser.parse_args()
-    seeded = seed(options.folder / f"{options.tickets}.db", options.tickets)
     print(
         describe_machine(), f"{options.tickets:,} tickets, {options.rounds} rounds of {options.seconds} s\n", sep="\n"
     )
     rows: list[list[object]] = []
-    with launch_trees(seeded.db, options.tree) as servers:
+    with launch_contenders(options.folder, options.tickets, options.tree) as contenders:
         for query in options.only:
-            requests = {name: build_requests(query, server, seeded) for name, server in servers.items()}
+            requests = {name: build_requests(query, *each) for name, each in contenders.items()}
             for clients in options.clients:
-                rows += compare(query, servers, requests, clients, options.rounds, options.seconds)
+                rows += compare(query, contenders, requests, clients, options.rounds, options.seconds)
     print(format_table(HEAD, rows))
 
 
