@@ -99,8 +99,6 @@ ELSEWHERE = {
     "upload_source_map": "tests/http/captures/test_source_maps.py",
     "list_source_maps": "tests/http/captures/test_source_maps.py",
     "delete_source_map": "tests/http/captures/test_source_maps.py",
-    "list_replay_frames": "tests/http/captures/test_replay_frames.py",
-    "get_replay_frame": "tests/http/captures/test_replay_frames.py",
     "delete_capture": "tests/http/tickets/test_deletion.py",
     "confirm_capture": "tests/http/work/test_verifications.py",
     "delete_ticket": "tests/http/tickets/test_deletion.py",

@@ -47,7 +47,6 @@ def test_tool_has_title_annotations_and_descriptions(listed: dict[str, Any], nam
         "get_attachment",
         "claim_next_ticket",
         "get_reproduction",
-        "get_replay_frame",
     }
     output = set() if has_files else {"outputSchema"}
     assert {"name", "title", "description", "inputSchema", "annotations"} | output == tool.keys()

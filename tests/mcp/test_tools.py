@@ -16,7 +16,6 @@ from tests.support.operation_cases import (
     create_comment,
     create_spare_label,
     make_capture,
-    make_framed_capture,
     start_work,
 )
 from tests.support.pictures import png
@@ -82,7 +81,6 @@ def test_every_tool_result_matches_its_schema(world: World, mode: str) -> None:
         "get_timeline": {"capture_id": capture},
         "compare_captures": {"capture_id": capture, "other": make_capture(world)["capture_id"]},
         "get_replay_transcript": {"capture_id": make_capture(world)["capture_id"]},
-        "get_replay_frame": {"capture_id": make_framed_capture(world), "at": 5},
         "get_network_request": {"capture_id": capture, "entry": "r1"},
         "get_error": {"capture_id": capture, "entry": 1},
         "get_attachment": {"asset_id": file},
@@ -106,7 +104,7 @@ def test_every_tool_result_matches_its_schema(world: World, mode: str) -> None:
     for name, answer in answers.items():
         assert not answer.is_error, (name, answer.content)
         has_picture = any(part.type == "image" for part in answer.content)
-        assert has_picture == (name in {"get_ticket", "get_screenshot", "get_replay_frame"}), name
+        assert has_picture == (name in {"get_ticket", "get_screenshot"}), name
         assert answer.structured_content == (None if has_picture else json.loads(answer.content[0].text)), name
         # files are as they are
         assert name == "get_reproduction" or "null" not in answer.content[0].text.replace("is null", ""), name
@@ -225,7 +223,6 @@ def test_tools_whose_results_have_pictures_or_files_declare_no_output_schema() -
         "get_attachment",
         "claim_next_ticket",
         "get_reproduction",
-        "get_replay_frame",
     }
 
 

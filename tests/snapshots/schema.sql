@@ -452,18 +452,6 @@ CREATE TABLE recovery_code (
   PRIMARY KEY (user_id, code_hash)
 ) STRICT, WITHOUT ROWID;
 
-CREATE TABLE replay_frame (
-  id INTEGER PRIMARY KEY,
-  ticket_id INTEGER NOT NULL REFERENCES ticket (id) ON DELETE CASCADE,
-  capture_id INTEGER NOT NULL REFERENCES capture (id) ON DELETE CASCADE,
-  at INTEGER NOT NULL,
-  second REAL NOT NULL,
-  blob_id INTEGER NOT NULL REFERENCES blob (id),
-  media_type TEXT NOT NULL,
-  width INTEGER NOT NULL,
-  height INTEGER NOT NULL
-) STRICT;
-
 CREATE TABLE report (
   ticket_id INTEGER PRIMARY KEY REFERENCES ticket (id) ON DELETE CASCADE,
   key_id INTEGER REFERENCES report_key (id) ON DELETE SET NULL,
@@ -943,13 +931,6 @@ CREATE INDEX preview_of_blob ON preview (blob_id);
 
 CREATE INDEX project_of_company ON project (company_id, id);
 
-CREATE TRIGGER project_replay_frames_removed BEFORE DELETE ON project BEGIN
-  UPDATE company_storage SET bytes = bytes - (
-    SELECT ifnull(sum(ifnull(b.stored, length(b.data))), 0) FROM ticket t JOIN replay_frame f ON f.ticket_id = t.id
-    JOIN blob b ON b.id = f.blob_id WHERE t.project_id = old.id)
-  WHERE company_id = old.company_id;
-END;
-
 CREATE TRIGGER project_source_maps_removed BEFORE DELETE ON project BEGIN
   UPDATE company_storage SET bytes = bytes - (
     SELECT ifnull(sum(ifnull(b.stored, length(b.data))), 0) FROM source_map s JOIN blob b ON b.id = s.blob_id WHERE s.project_id = old.id)
@@ -972,22 +953,6 @@ CREATE INDEX provider_request_by_end ON provider_request (expires_at);
 CREATE INDEX provider_request_of_user ON provider_request (user_id) WHERE user_id IS NOT NULL;
 
 CREATE INDEX provider_role_of_company ON provider_role (company_id);
-
-CREATE INDEX replay_frame_of_blob ON replay_frame (blob_id);
-
-CREATE UNIQUE INDEX replay_frame_of_capture ON replay_frame (capture_id, at);
-
-CREATE INDEX replay_frame_of_ticket ON replay_frame (ticket_id, id);
-
-CREATE TRIGGER replay_frame_storage_added AFTER INSERT ON replay_frame BEGIN
-  UPDATE company_storage SET bytes = bytes + (SELECT ifnull(stored, length(data)) FROM blob WHERE id = new.blob_id)
-  WHERE company_id = (SELECT p.company_id FROM ticket t JOIN project p ON p.id = t.project_id WHERE t.id = new.ticket_id);
-END;
-
-CREATE TRIGGER replay_frame_storage_removed AFTER DELETE ON replay_frame BEGIN
-  UPDATE company_storage SET bytes = bytes - (SELECT ifnull(stored, length(data)) FROM blob WHERE id = old.blob_id)
-  WHERE company_id = (SELECT p.company_id FROM ticket t JOIN project p ON p.id = t.project_id WHERE t.id = old.ticket_id);
-END;
 
 CREATE INDEX report_key_of_project ON report_key (project_id, id);
 

@@ -93,12 +93,6 @@ def capture_arguments(project: str, **envelope: Any) -> Arguments:
     }
 
 
-def make_framed_capture(world: World) -> str:
-    """A stored capture whose replay has a key frame, of its second 5."""
-    parts = build_parts({**capture_arguments(world.project), "frame": ("1795253395000.png", png())})
-    return ok(world.api.post("/captures", files=parts))["capture_id"]
-
-
 def create_spare_column(world: World, project: str | None = None) -> str:
     """A column that nobody needs."""
     path = f"/projects/{project or world.project}/columns"
@@ -577,8 +571,6 @@ CASES: dict[str, Case] = {
     "get_reproduction": Case(_capture),
     "get_replay": Case(_capture),
     "get_replay_transcript": Case(_capture),
-    "list_replay_frames": Case(lambda w: {"capture_id": make_framed_capture(w)}),
-    "get_replay_frame": Case(lambda w: {"capture_id": make_framed_capture(w), "at": 5}),
     "get_screenshot": Case(lambda w: {**_shot(w), "max_side": 32}),
     "get_thumbnail": Case(_asset),
     "get_asset": Case(_asset),

@@ -14,7 +14,6 @@ from multipart import (  # pyright: ignore[reportMissingTypeStubs]
 )
 
 from ticketbox.domain.captures.intake.json_repair import repair_json
-from ticketbox.domain.captures.replay.key_frames import MAX_FRAMES
 from ticketbox.domain.core.problems import (
     InvalidField,
     InvalidRequest,
@@ -32,7 +31,6 @@ PAUSE_SECONDS = 10.0  # how long a body may pause, and be slower than the minimu
 MAX_ENVELOPE = 1024 * 1024
 # Boundaries and part headers, beside the 32 MB of the parts.
 _FRAMING = 64 * 1024
-_REPEATED = frozenset({"attachments", "frame"})
 
 
 async def read_upload(operation: Operation, scope: Scope, receive: Receive, services: Services) -> dict[str, Any]:
@@ -49,7 +47,7 @@ async def read_upload(operation: Operation, scope: Scope, receive: Receive, serv
         raise UnsupportedMediaType("send the parts as multipart/form-data", valid=["multipart/form-data"])
     reader = _Reader(operation)
     try:
-        with PushMultipartParser(boundary, max_segment_count=MAX_ATTACHMENTS + MAX_FRAMES + 8, strict=True) as parser:
+        with PushMultipartParser(boundary, max_segment_count=MAX_ATTACHMENTS + 8, strict=True) as parser:
             chunks = read_chunks(scope, receive, operation.max_body + _FRAMING, UPLOAD_SECONDS)
             async for chunk in _require_rate(chunks, services):
                 for event in parser.parse(chunk):
@@ -110,7 +108,7 @@ class _Reader:
         name = segment.name or ""
         if name not in self._accepted:
             raise InvalidField(name, "unknown part", valid=sorted(self._accepted))
-        if name in self._arguments and name not in _REPEATED:
+        if name in self._arguments and name != "attachments":
             raise InvalidField(name, "this part was sent more than once")
         self._segment, self._name, self._parts, self._length = segment, name, [], 0
 
@@ -122,7 +120,7 @@ class _Reader:
         self._segment, self._parts = None, []
         if self._name == "capture":
             self._arguments["capture"] = _decode_capture(data)
-        elif self._name in _REPEATED:
+        elif self._name == "attachments":
             self._arguments.setdefault(self._name, []).append(_build_file(segment, data))
         elif self._name == "file":
             self._arguments["file"] = _build_file(segment, data)

@@ -75,7 +75,7 @@ def _describe_content(content: Content) -> Json:
     """Describe a file; a text is included, clipped to what fits."""
     if is_picture(content):
         size = {"width": content.width, "height": content.height}
-        fields = {"media_type": content.media_type, **size, "caption": content.caption}
+        fields = {"media_type": content.media_type, **size}
         return {name: value for name, value in fields.items() if value is not None}
     described: Json = {"name": content.name, "media_type": content.media_type, "bytes": len(content.data)}
     try:

@@ -26,7 +26,7 @@ const UNITS = [
   '://',
 ];
 /** These read one declaration of a style, or an address that the browser has checked. */
-const BOUNDED = ['src/extension/key-frames/page-model.ts', 'src/extension/recording/recorded-sites.ts'];
+const BOUNDED = ['src/extension/recording/recorded-sites.ts'];
 const LENGTHS = [4_000, 8_000, 16_000, 32_000];
 const LEAST_MS = 20; // a linear one takes less for 32,000 characters
 

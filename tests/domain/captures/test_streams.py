@@ -382,18 +382,6 @@ class TestHealth:
         assert "Network requests could be collected only in part: the size limit was reached." in description
         assert "Network requests: 1,234 entries were left out to keep the limits." in description
 
-    def test_missing_key_frames_are_named_beside_their_replay(self):
-        none = StreamHealth(HealthStatus.BLOCKED, HealthReason.LIMIT)
-        some = StreamHealth(HealthStatus.PARTIAL, HealthReason.ERROR, 2, 1)
-        slow = StreamHealth(HealthStatus.PARTIAL, HealthReason.SLOWDOWN, 1, 2)
-        assert self.describe(replay=self.OK, frames=none) == "There are no key frames: the page is too large to draw."
-        words = "Some key frames are missing: drawing the page took too long."
-        assert self.describe(replay=self.OK, frames=slow) == words
-        assert self.describe(replay=self.OK, frames=some) == "Some key frames are missing: collecting failed."
-        assert "key frames" not in self.describe(replay=self.OK, frames=self.OK)
-        without = StreamHealth(HealthStatus.DISABLED, HealthReason.POLICY)
-        assert "key frames" not in self.describe(replay=without, frames=none)
-
     @pytest.mark.parametrize("status", list(HealthStatus))
     @pytest.mark.parametrize("reason", [None, *HealthReason])
     def test_every_status_and_reason_has_a_text(self, status: HealthStatus, reason: HealthReason | None):

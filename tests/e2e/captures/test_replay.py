@@ -6,7 +6,6 @@ import msgspec
 import pytest
 from playwright.async_api import FrameLocator, Page, Request, expect
 
-from tests.e2e.support.app import PHONE, find_still_box
 from tests.e2e.support.browser import Chromium
 from tests.e2e.support.captures import START, action, capture_on, failure
 from tests.e2e.support.webapp import open_as
@@ -57,35 +56,6 @@ PAY = {"role": "button", "name": "Pay", "selectors": []}
 def find_page(page: Page) -> FrameLocator:
     """The recorded page, in the player's frame."""
     return page.frame_locator("iframe[title='Recorded page']").frame_locator("iframe")
-
-
-@pytest.mark.long
-def test_pictures_of_key_moments_go_to_their_moments(chromium: Chromium, world: World) -> None:
-    frames = [START + 4_200, START + 6_700]
-    ticket = capture_on(world, replay=CART, errors=[failure(65, "no total")], frames=frames)
-
-    async def visit(page: Page) -> None:
-        await open_as(page, world.owner, f"/tickets/{ticket['id']}")
-        await page.get_by_role("tab", name="Replay").click()
-        heading = find_page(page).get_by_role("heading")
-        await expect(heading).to_have_text("Your cart")
-        moments = page.get_by_role("list", name="Key moments").get_by_role("button")
-        await expect(moments).to_have_text(["0:04.2", "0:06.7 TypeError: no total"])
-        await moments.last.click()
-        await expect(heading).to_have_text("Total: NaN")
-        place = page.get_by_role("slider", name="Replay position")
-        await expect(place).to_have_attribute("aria-valuetext", "0:06.7")
-        await place.press("Home")
-        await expect(heading).to_have_text("Your cart")
-        await moments.last.click()
-        await expect(heading).to_have_text("Total: NaN")
-        await moments.first.click()
-        await expect(heading).to_have_text("Total: 249.00 EUR")
-        await page.set_viewport_size(PHONE)
-        controls, pictures = await find_still_box(place), await find_still_box(moments.first)
-        assert controls["y"] + controls["height"] <= pictures["y"], "the pictures are below the controls"
-
-    chromium.visit(visit)
 
 
 @pytest.mark.long

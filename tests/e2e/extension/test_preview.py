@@ -27,15 +27,6 @@ IS_KEPT = """() => new Promise((done) => {
     };
   };
 })"""
-SLOW = """(seconds) => {
-  const { decode } = HTMLImageElement.prototype;
-  HTMLImageElement.prototype.decode = async function () {
-    const end = performance.now() + seconds * 1000;
-    while (performance.now() < end);
-    return decode.call(this);
-  };
-}"""
-STUCK = "() => { HTMLImageElement.prototype.decode = () => new Promise(() => {}); }"
 PLACES = """() => ["figure", "ul", "input", "textarea", "select", "button[type=submit]"].map((each) => {
   const { x, y, width, height } = document.querySelector(`main ${each}`).getBoundingClientRect();
   return [each, x, y, width, height];
@@ -165,36 +156,3 @@ def test_what_is_entered_in_the_preview_survives_closing_the_popup(
     ticket = ReportedTicket(reporter, recording_browser.run(work()))
     assert ticket.record["description"].startswith("The total is missing")
     assert ticket.console_args()[-LINES:] == [[f"line {n}"] for n in range(LINES)]
-
-
-def test_pictures_are_drawn_while_the_person_reads_on_a_slow_computer(
-    recording_browser: ExtensionBrowser, reporter: World
-) -> None:
-    async def work() -> None:
-        page = await break_shop(recording_browser)
-        async with HeldPage(page) as held:
-            popup = await open_preview(recording_browser, page, held)
-            await popup.evaluate(SLOW, 2)
-            await held.release()
-            await expect(popup.get_by_text("fields masked · 1 picture", exact=False)).to_be_visible()
-        await expect(popup.get_by_text("couldn’t be drawn")).to_have_count(0)
-        await popup.get_by_role("button", name="Discard").click()
-        await page.close()
-
-    recording_browser.run(work())
-
-
-def test_sent_report_waits_for_its_pictures_only_a_moment(recording_browser: ExtensionBrowser, reporter: World) -> None:
-    async def work() -> str:
-        page = await break_shop(recording_browser)
-        async with HeldPage(page) as held:
-            popup = await open_preview(recording_browser, page, held)
-            await popup.evaluate(STUCK)
-            await held.release()
-            key = await recording_browser.create_ticket(popup)
-        await page.close()
-        return key
-
-    health = ReportedTicket(reporter, recording_browser.run(work())).capture["health"]
-    assert (health["frames"]["status"], health["frames"]["reason"]) == ("blocked", "slowdown")
-    assert health["replay"]["status"] == "ok"

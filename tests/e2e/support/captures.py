@@ -49,10 +49,9 @@ def action(seq: int, kind: str, **more: Any) -> Json:
 def capture_on(world: World, **given: Any) -> dict[str, str]:
     """A capture on a new ticket, or on that of `ticket_id`.
 
-    `console`, `network`, `errors` and `actions` are its streams, `replay` the events of its replay,
-    `frames` the times of its key frames, the rest its facts.
+    `console`, `network`, `errors` and `actions` are its streams, `replay` the events of its replay, the rest its facts.
     """
-    replay, frames = given.pop("replay", None), given.pop("frames", [])
+    replay = given.pop("replay", None)
     streams = {name: given.pop(name, []) for name in ("console", "network", "errors", "actions")}
     health = {
         **{name: {**EMPTY, "captured": len(entries)} for name, entries in streams.items()},
@@ -67,7 +66,6 @@ def capture_on(world: World, **given: Any) -> dict[str, str]:
         build_part("screenshot", picture(), "image/png", "shot.png"),
         *(build_part(name, encode_json(entries), "application/json") for name, entries in streams.items()),
         *([] if replay is None else [build_part("replay", gzip.compress(encode_json(replay)))]),
-        *(build_part("frame", picture(), "image/png", f"{at}.png") for at in frames),
     ]
     answer = send_capture(world.api, parts)
     return {"id": ok(answer)["ticket_id"], "capture_id": answer.json()["capture_id"]}

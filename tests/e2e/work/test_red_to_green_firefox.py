@@ -62,8 +62,5 @@ def test_bug_in_the_shop_is_captured_with_steps_replay_and_stack(
     events = json.dumps(ok(agent.get(f"{capture}/replay")))
     assert "Please wait" in events
     assert "AUTUMN40" not in events
-    frames, health = ok(agent.get(f"{capture}/replay/frames"))["items"], ticket["capture"]["health"]["frames"]
-    assert [each["media_type"] for each in frames] == ["image/webp"] * health["captured"]
-    assert frames or health["reason"] == "limit"  # a busy machine draws too slowly
     check_agent_reads(demo, ticket, "AUTUMN40")
     chromium.visit(lambda page: expect_evidence(page, demo, ticket), fresh=True)

@@ -259,7 +259,7 @@ WALKS = {
     "moves.SUM_FILES": {"blob"},
     "moves.SUM_LARGE": {"blob"},
     "location.SELECT_LOCATION": {"assets_folder"},  # one row
-    "check.STORAGE": {"source_map", "replay_frame", "asset", "capture", "company", "part", "stored"},
+    "check.STORAGE": {"source_map", "asset", "capture", "company", "part", "stored"},
     "migrate._check_existing": {"user"},  # once at the start
     "earlier_exports.RESOLVE_DONE": {"board_column"},  # once in an import of an earlier version's export
     "earlier_exports.COUNT_NUMBERS": {"project"},

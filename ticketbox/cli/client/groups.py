@@ -39,7 +39,6 @@ def ticket() -> None:
         "replay-transcript": "ticketbox.cli.client.captures.transcripts:transcript",
         "compare": "ticketbox.cli.client.captures.comparisons:compare",
         "blame": "ticketbox.cli.client.repository.blame:blame",
-        "frame": "ticketbox.cli.client.captures.captures:frame",
         "har": "ticketbox.cli.client.captures.captures:har",
         "import": "ticketbox.cli.client.imports.command:import_",
         "reproduce": "ticketbox.cli.client.captures.reproductions:reproduce",

@@ -249,10 +249,6 @@ class Health(Struct, forbid_unknown_fields=True):
         ReplayHealth | UnsetType,
         Meta(description="Left out when the client doesn't record it. `captured` counts what is stored."),
     ] = UNSET
-    frames: Annotated[
-        StreamHealth | UnsetType,
-        Meta(description="Pictures of the replay's key moments. Left out when the client doesn't render them."),
-    ] = UNSET
     source_maps: Annotated[
         StreamHealth | UnsetType,
         Meta(

@@ -46,7 +46,7 @@ def describe_health(health: Health) -> str:
         if count := part.dropped:
             entries = "entry was" if count == 1 else "entries were"
             sentences.append(f"{_capitalize(_NAMES[stream])}: {count:,} {entries} left out to keep the limits.")
-    sentences += [_describe_replay(health), _describe_frames(health), _describe_source_maps(health)]
+    sentences += [_describe_replay(health), _describe_source_maps(health)]
     sentences.append(_describe_late_start(health))
     sentences = [sentence for sentence in sentences if sentence]
     if not sentences:
@@ -97,23 +97,6 @@ def _describe_replay(health: Health) -> str:
         return ""
     because = f": {_REASONS[replay.reason]}" if replay.reason else ""
     return f"The replay is incomplete{because}." if replay.captured else f"There is no replay{because}."
-
-
-def _describe_frames(health: Health) -> str:
-    """Describe missing key frames, unless the replay that they show is missing, too."""
-    frames, replay = health.frames, health.replay
-    has_replay = not isinstance(replay, UnsetType) and replay.captured > 0
-    if isinstance(frames, UnsetType) or not has_replay:
-        return ""
-    if frames.status not in {HealthStatus.PARTIAL, HealthStatus.BLOCKED}:
-        return ""
-    reasons = {
-        **_REASONS,
-        HealthReason.LIMIT: "the page is too large to draw",
-        HealthReason.SLOWDOWN: "drawing the page took too long",
-    }
-    because = f": {reasons[frames.reason]}" if frames.reason else ""
-    return f"Some key frames are missing{because}." if frames.captured else f"There are no key frames{because}."
 
 
 def _describe_source_maps(health: Health) -> str:

@@ -33,17 +33,6 @@ class Asset(msgspec.Struct, frozen=True):
     created: By
 
 
-class ReplayFrame(msgspec.Struct, frozen=True):
-    """A picture of a moment of a replay: `at` is in epoch milliseconds, `second` counts from the replay's beginning."""
-
-    at: int
-    second: float
-    media_type: str
-    width: int
-    height: int
-    bytes: int
-
-
 class SourceMapRecord(msgspec.Struct, frozen=True):
     """A source map of a project, without its content: `name` is the path of its script."""
 

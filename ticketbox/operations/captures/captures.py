@@ -23,7 +23,7 @@ from ticketbox.operations.core.registry import Body, Tool, operation
 from ticketbox.operations.tickets.lookups import find_writable_ticket
 from ticketbox.operations.tickets.recording import record_change, record_ticket_event
 from ticketbox.operations.tickets.tickets import insert_ticket, resolve_target
-from ticketbox.store.captures import assets, captures, replay_frames, source_maps
+from ticketbox.store.captures import assets, captures, source_maps
 from ticketbox.store.core import bylines
 from ticketbox.store.core.visibility import VisibleRow
 from ticketbox.store.file.database import Read, Write
@@ -97,7 +97,6 @@ def store_capture(
     screenshot_id = None
     if prepared.screenshot is not None:
         _, screenshot_id = assets.insert_asset(tx, row.key, key, prepared.screenshot, byline)
-    replay_frames.insert_frames(tx, row.key, key, prepared.frames)
     for each in prepared.attachments:
         assets.insert_asset(tx, row.key, None, each, byline)
     require_storage(tx, row.company)

@@ -18,7 +18,7 @@ class Content(msgspec.Struct, frozen=True):
 
     `name` is a safe file name; `inline` says whether a browser may display the file instead of downloading it; `etag`
     is the SHA-256 of the bytes in hexadecimal, if known. `immutable` says that the URL never returns anything else.
-    `annotation_texts` are the texts drawn on an image, from the bottom up; `caption` says what a picture shows.
+    `annotation_texts` are the texts drawn on an image, from the bottom up.
     """
 
     media_type: str
@@ -31,7 +31,6 @@ class Content(msgspec.Struct, frozen=True):
     next_cursor: str | None = None
     immutable: bool = False
     annotation_texts: tuple[str, ...] = ()
-    caption: str | None = None
 
 
 class JsonList(Content, frozen=True):

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from ticketbox.store.captures import assets, previews, replay_frames
+from ticketbox.store.captures import assets, previews
 from ticketbox.store.core import blobs
 from ticketbox.store.file.database import Read, Write
 
@@ -72,10 +72,9 @@ def delete_capture(tx: Write, ticket: int, key: int) -> None:
         _delete_asset(tx, asset)
     contents = tx.fetch_one(SELECT_CONTENTS, (key,))
     assert contents is not None
-    frames = replay_frames.list_blobs(tx, key)
     tx.execute("DELETE FROM capture WHERE id = ?", (key,))
     tx.execute(SET_NEWEST_CAPTURE, (ticket,))
-    for blob in {*contents, *frames} - {None}:
+    for blob in set(contents) - {None}:
         blobs.delete_if_unused(tx, blob)
     tx.destroys = tx.deletes_words = True
 

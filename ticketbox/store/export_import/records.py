@@ -49,7 +49,6 @@ TABLES: dict[str, str] = {
     "comment": f"ticket_id IN {_TICKETS}",
     "capture": f"ticket_id IN {_TICKETS}",
     "asset": f"ticket_id IN {_TICKETS}",
-    "replay_frame": f"ticket_id IN {_TICKETS}",
     "source_map": f"project_id IN {_PROJECTS}",
     "annotation": f"asset_id IN (SELECT id FROM asset WHERE ticket_id IN {_TICKETS})",
     "verification": f"ticket_id IN {_TICKETS}",

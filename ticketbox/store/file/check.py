@@ -194,7 +194,6 @@ STORAGE = """
 WITH part (project_id, blob_id) AS (
   SELECT project_id, blob_id FROM source_map
   UNION ALL SELECT t.project_id, a.blob_id FROM asset a JOIN ticket t ON t.id = a.ticket_id
-  UNION ALL SELECT t.project_id, f.blob_id FROM replay_frame f JOIN ticket t ON t.id = f.ticket_id
   UNION ALL SELECT t.project_id, b.id FROM capture c JOIN ticket t ON t.id = c.ticket_id
   JOIN blob b ON b.id IN (c.console, c.network, c.errors, c.actions, c.replay)
 ), stored (company_id, bytes) AS (

@@ -9,6 +9,5 @@ AND NOT EXISTS (SELECT 1 FROM capture c WHERE c.network = b.id)
 AND NOT EXISTS (SELECT 1 FROM capture c WHERE c.errors = b.id)
 AND NOT EXISTS (SELECT 1 FROM capture c WHERE c.actions = b.id)
 AND NOT EXISTS (SELECT 1 FROM capture c WHERE c.replay = b.id)
-AND NOT EXISTS (SELECT 1 FROM replay_frame f WHERE f.blob_id = b.id)
 AND NOT EXISTS (SELECT 1 FROM source_map s WHERE s.blob_id = b.id)
 """

@@ -63,12 +63,6 @@ export interface ExistingTicket {
   resolved: boolean;
 }
 
-/** A picture of a moment of a replay; epoch milliseconds. */
-export interface KeyFrame {
-  at: number;
-  picture: Blob;
-}
-
 /** How many seconds of a page a replay keeps, by the person's setting. */
 export type ReplaySeconds = 0 | 30 | 60 | 120;
 
@@ -77,8 +71,6 @@ export interface DraftReplay {
   /** JSON, compressed with gzip. */
   data: Blob;
   seconds: number;
-  /** Missing until they are drawn. */
-  frames?: KeyFrame[];
 }
 
 /** A capture that its user is reviewing. */

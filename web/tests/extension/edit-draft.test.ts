@@ -2,7 +2,6 @@ import { expect, test } from 'vitest';
 import {
   countEarlierEntries,
   describeEntry,
-  describeReplay,
   formatSize,
   leaveOut,
   removeEarlierPages,
@@ -106,23 +105,4 @@ test('the environment is sent without its details', () => {
   ]);
   expect(leaveOut(draft, ['environment']).envelope.environment).toEqual(browser);
   expect(listEnvironmentDetails(browser)).toEqual([]);
-});
-
-test('the replay says how many pictures it has, and how many are missing', () => {
-  const draft = createDraft();
-  const draw = (drawn: number, dropped: number): Draft => ({
-    ...draft,
-    replay: { ...draft.replay!, frames: Array<never>(drawn).fill({ at: 1, picture: new Blob() } as never) },
-    envelope: {
-      ...draft.envelope,
-      health: {
-        ...draft.envelope.health,
-        frames: { status: 'partial', reason: 'limit', captured: drawn, dropped },
-      },
-    },
-  });
-  expect(describeReplay(draft)).toBe('12 s · fields masked');
-  expect(describeReplay(draw(2, 0))).toBe('12 s · fields masked · 2 pictures');
-  expect(describeReplay(draw(1, 1))).toBe('12 s · fields masked · 1 picture · 1 picture couldn’t be drawn');
-  expect(describeReplay(draw(0, 3))).toBe('12 s · fields masked · 3 pictures couldn’t be drawn');
 });

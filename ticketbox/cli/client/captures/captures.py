@@ -102,10 +102,6 @@ def _read_har(server: Server, given: Json, _: Json) -> httpx2.Response:
     return server.call("get_har", {"capture_id": find_capture_id(server, given["capture_id"])})
 
 
-def _read_frame(server: Server, given: Json, _: Json) -> httpx2.Response:
-    return server.call("get_replay_frame", {**given, "capture_id": find_capture_id(server, given["capture_id"])})
-
-
 def find_capture_id(server: Server, wanted: str) -> str:
     """Return the id of a capture, or of the newest capture of a ticket."""
     if wanted.startswith("cap_"):
@@ -146,8 +142,5 @@ _OUTPUT = click.Option(
 show = build_command("show", "get_ticket", _print_capture, hidden=("include", "detail", "status"), call=_read_capture)
 har = build_command(
     "har", "get_har", _save, arguments=("capture_id",), options=[_OUTPUT], call=_read_har, as_json=False
-)
-frame = build_command(
-    "frame", "get_replay_frame", _save, arguments=("capture_id",), options=[_OUTPUT], call=_read_frame, as_json=False
 )
 screenshot = build_command("screenshot", "get_screenshot", _save, options=[_OUTPUT], as_json=False)

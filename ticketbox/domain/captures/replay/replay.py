@@ -5,7 +5,6 @@ A replay never costs the capture: one that can't be read is left out, and the ca
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 import msgspec
 from msgspec import UNSET, UnsetType
@@ -56,19 +55,11 @@ class _Unusable(Exception):
         self.reason = reason
 
 
-class ReplaySpan(NamedTuple):
-    """When a replay begins and ends, in epoch milliseconds."""
-
-    start: float
-    end: float
-
-
 class Replay(msgspec.Struct, frozen=True):
-    """A replay as it is stored, a JSON array of events, empty if there is none; its health, and its time."""
+    """A replay as it is stored, a JSON array of events, empty if there is none; and its health."""
 
     events: bytes
     health: ReplayHealth | UnsetType
-    span: ReplaySpan | None = None
 
 
 _marks = msgspec.json.Decoder(_Mark)
@@ -95,24 +86,21 @@ def read_replay(
         return Replay(b"", ReplayHealth(HealthStatus.BLOCKED, error.reason))
     except PayloadTooLarge:
         return Replay(b"", ReplayHealth(HealthStatus.BLOCKED, HealthReason.LIMIT))
-    events, count, dropped, span = replay
+    events, count, dropped, length = replay
     if dropped:
         health = ReplayHealth(HealthStatus.PARTIAL, HealthReason.ERROR, dropped=dropped)
     else:
         health = ReplayHealth(HealthStatus.OK) if isinstance(sent_health, UnsetType) else sent_health
-    length = max(0, round(span.end - span.start))
-    return Replay(events, msgspec.structs.replace(health, captured=count, length=length), span)
+    return Replay(events, msgspec.structs.replace(health, captured=count, length=length))
 
 
-def _read_events(
-    body: bytes, seconds: int, copier: EventCopier, limit: ProcessorTime
-) -> tuple[bytes, int, int, ReplaySpan]:
-    """Return the stored events, their count, how many were dropped, and the time of the first and the last.
+def _read_events(body: bytes, seconds: int, copier: EventCopier, limit: ProcessorTime) -> tuple[bytes, int, int, int]:
+    """Return the stored events, their count, how many were dropped, and the milliseconds from the first to the last.
 
     Raises _Unusable and PayloadTooLarge.
     """
     dropped, start, events = _choose_events(_split_events(body), seconds)
-    span = ReplaySpan(max(start, events[0][0].timestamp), events[-1][0].timestamp)
+    length = max(0, round(events[-1][0].timestamp - max(start, events[0][0].timestamp)))
     copies: list[bytes] = []
     for mark, event in take(events):
         limit.check(len(event))
@@ -132,7 +120,7 @@ def _read_events(
             copies.append(msgspec.json.encode(copy | {"timestamp": max(start, mark.timestamp)}))
     if len(copies) < 2:
         raise _Unusable(HealthReason.ERROR)
-    return b"[%s]" % b",".join(copies), len(copies), dropped, span
+    return b"[%s]" % b",".join(copies), len(copies), dropped, length
 
 
 def _split_events(body: bytes) -> list[msgspec.Raw]:

@@ -14,8 +14,6 @@ from ticketbox.domain.captures.images import media_types, processing
 from ticketbox.domain.captures.images.metadata import remove_metadata
 from ticketbox.domain.captures.intake.inflation import MAGIC, InflatedTooLarge, InvalidGzip, inflate
 from ticketbox.domain.captures.records import AssetKind
-from ticketbox.domain.captures.replay import key_frames
-from ticketbox.domain.captures.replay.key_frames import KeyFrame
 from ticketbox.domain.companies.records import CapturePolicy
 from ticketbox.domain.core.clock import to_epoch_ms
 from ticketbox.domain.core.patterns import match_whole
@@ -28,7 +26,6 @@ from ticketbox.operations.core.workers.worker_process import WorkerProcess
 from ticketbox.settings import DEFAULT_CAPTURE_SECONDS
 from ticketbox.store.captures.assets import NewAsset
 from ticketbox.store.captures.captures import NewCapture
-from ticketbox.store.captures.replay_frames import NewFrame
 from ticketbox.store.core import blobs
 
 # Above this length in bytes, streams are read in another process: the interpreter's lock is held for 50 ns a byte.
@@ -108,13 +105,6 @@ class CreateCapture(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
         b""
     )
     attachments: Annotated[list[Upload], Meta(max_length=MAX_ATTACHMENTS, description="Up to 20 files.")] = []
-    frame: Annotated[
-        list[Upload],
-        Meta(
-            max_length=key_frames.MAX_FRAMES,
-            description="Up to 5 pictures of the replay, each named by its epoch milliseconds: `1795253399000.webp`.",
-        ),
-    ] = []
     idempotency_key: Key | None = None
 
     @property
@@ -135,7 +125,6 @@ class PreparedCapture(msgspec.Struct, frozen=True):
     fingerprints: list[Fingerprint]
     main_error: FrequentError | None
     screenshot: NewAsset | None
-    frames: list[NewFrame]
     attachments: list[NewAsset]
     public_url: str
 
@@ -166,15 +155,10 @@ def process_capture(
         processed = process_streams(sent, policy, seconds)
     else:
         processed = process.call(seconds, process_streams, sent, policy, seconds)
-    health = processed.capture.health
-    frames, health.frames = key_frames.select_frames(
-        ((part.name, part.data) for part in args.frame), processed.replay_span, health.frames, off=not policy.replay
-    )
     return PreparedCapture(
         processed.capture, project_id, processed.title, processed.description, processed.labels, processed.counts,
         processed.fingerprints, processed.main_error,
         screenshot=screenshot,
-        frames=[_pack_frame(frame) for frame in frames],
         attachments=attachments,
         public_url=public_url,
     )  # fmt: skip
@@ -199,11 +183,6 @@ def is_small(streams: Iterable[bytes], uploads: Iterable[Upload]) -> bool:
     """Whether a capture or report is read within milliseconds: its streams and files together aren't long."""
     files = sum(len(part.data) for part in uploads)
     return files <= LONG_STREAMS and not has_more_than(LONG_STREAMS - files, streams)
-
-
-def _pack_frame(frame: KeyFrame) -> NewFrame:
-    packed = blobs.pack_content(frame.data, compress=False)
-    return NewFrame(frame.at, frame.second, packed, frame.media_type, frame.width, frame.height)
 
 
 def _prepare_screenshot(data: bytes) -> NewAsset:

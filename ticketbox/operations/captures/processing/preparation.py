@@ -44,7 +44,7 @@ async def prepare_capture(
 
     row, project_id, policy = await services.read(find_project, actor.share)
     services.database.require_room(least)
-    workers = services.small_captures if is_small(args.streams, (*args.attachments, *args.frame)) else services.captures
+    workers = services.small_captures if is_small(args.streams, args.attachments) else services.captures
     return await workers.run(
         (row.company, actor.credential), process_capture, args, project_id, policy, services.public_url,
         services.max_capture_seconds, services.captures.process,

@@ -30,7 +30,7 @@ from ticketbox.domain.captures.intake.processor_time import ProcessorTime
 from ticketbox.domain.captures.intake.sent_streams import read_stream
 from ticketbox.domain.captures.redaction.body_shape import shape_bodies
 from ticketbox.domain.captures.redaction.redactor import Redactor
-from ticketbox.domain.captures.replay.replay import Replay, ReplaySpan, read_replay
+from ticketbox.domain.captures.replay.replay import Replay, read_replay
 from ticketbox.domain.captures.source_maps.frames import mark_as_from_page, remove_originals
 from ticketbox.domain.captures.streams import remove_bodies, shorten_bodies
 from ticketbox.domain.captures.summaries.search_text import collect_console_words, collect_error_words
@@ -77,7 +77,6 @@ class ProcessedCapture(msgspec.Struct, frozen=True):
     counts: StreamCounts
     fingerprints: list[Fingerprint]
     main_error: FrequentError | None
-    replay_span: ReplaySpan | None
 
 
 class PackedStreams(msgspec.Struct, frozen=True):
@@ -130,7 +129,6 @@ def process_streams(args: SentCapture, policy: CapturePolicy, seconds: float) ->
         counts=streams.counts,
         fingerprints=[*streams.fingerprints, *filter(None, [fingerprint_page(page.url)])],
         main_error=streams.main_error,
-        replay_span=replay.span,
     )
 
 

@@ -27,7 +27,6 @@ export function applyPolicy(draft: Draft, policy: CapturePolicy): void {
   }
   if (policy.replay === 0) {
     delete draft.replay;
-    delete draft.envelope.health.frames;
     draft.envelope.health.replay = { status: 'disabled', reason: 'policy', captured: 0, dropped: 0 };
   }
   if (policy.page_source_maps !== 'on') Object.assign(draft, removeOriginals(draft));

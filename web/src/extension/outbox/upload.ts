@@ -79,6 +79,5 @@ async function createForm(capture: QueuedCapture): Promise<FormData> {
   if (screenshot) form.append('screenshot', screenshot, 'screenshot');
   for (const [name, entries] of Object.entries(streams)) form.append(name, await gzipJson(entries), name);
   if (replay) form.append('replay', replay.data, 'replay');
-  for (const { at, picture } of replay?.frames ?? []) form.append('frame', picture, `${at}.webp`);
   return form;
 }

@@ -16,8 +16,6 @@ export interface Marker {
   text: string;
 }
 
-/** How long before its picture something may have happened. */
-const FRAME_MS = 2_000;
 export const SPEEDS = [1, 2, 4, 0.5] as const;
 
 /** When a replay begins and how long it is, in milliseconds. */
@@ -39,13 +37,6 @@ export function markMoments(moments: Moment[], start: number, length: number): M
     if (at < 0 || at > 1 || !(isProblem || moment.kind === 'step')) return [];
     return [{ key: moment.key, at, kind: isProblem ? 'problem' : 'step', text: moment.text } as const];
   });
-}
-
-/** Say what happened at a key moment: the last problem or step before its picture. */
-export function describeFrame(moments: Moment[], at: number): string {
-  const isKey = ({ kind, tone }: Moment) => kind === 'step' || (kind !== 'console' && tone === 'error');
-  const before = moments.filter((each) => each.ts <= at && each.ts > at - FRAME_MS && isKey(each));
-  return (before.findLast(({ kind }) => kind !== 'step') ?? before.at(-1))?.text ?? '';
 }
 
 /** The speed after this one. */

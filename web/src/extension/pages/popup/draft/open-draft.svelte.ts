@@ -1,8 +1,7 @@
-/** The report that the popup shows: its draft, what the person entered, and what is still being read or drawn. */
+/** The report that the popup shows: its draft, what the person entered, and what is still being read. */
 import type { Project } from '../../../../recorder/capture-types';
 import { startCapture } from '../../../capture/capture-tab';
 import { loadProjects } from '../../../connection/api';
-import { addFrames, drawFrames } from '../../../key-frames/draw-frames';
 import { listRefused } from '../../../outbox/capture-policy';
 import { addOriginals, requestOriginals } from '../../../source-maps/draft-originals';
 import { EMPTY_FIELDS, appState, drafts, type Draft, type ReportFields } from '../../../storage';
@@ -12,9 +11,6 @@ import { dropSuggestions, fillWithSuggestions, followSuggestions } from './carry
 import { suggestProject } from './choose-project';
 import { findDraft, hostOf } from './find-draft';
 import { suggestReport } from './suggest-report';
-
-/** How long a report waits for the pictures of its replay. */
-const MAX_DRAWING_MS = 1_500;
 
 /** The draft of a tab's page. */
 export class OpenDraft {
@@ -39,8 +35,6 @@ export class OpenDraft {
   );
 
   #reading = Promise.resolve();
-  #drawing: Promise<void> | undefined;
-  #drawingEnd = new AbortController();
   #resolving = Promise.resolve();
   /** The draft whose stacks are resolved. */
   #asked = '';
@@ -68,7 +62,6 @@ export class OpenDraft {
     const lastProject = (await appState.get('chosen'))?.[hostOf(this.tab.url)];
     this.fields.project ||= suggestProject(this.projects, next.envelope.page.url, lastProject);
     this.#followReport();
-    this.#drawing = this.#drawMoments();
     this.#startResolving();
     await this.#reading;
   }
@@ -80,7 +73,6 @@ export class OpenDraft {
     this.#suggested = suggestReport(this.report!);
     this.fields = { ...this.fields, ...this.#suggested, description: '', priority: 'none' };
     this.isResumed = false;
-    this.#drawing = this.#drawMoments();
     this.#startResolving();
   }
 
@@ -128,11 +120,10 @@ export class OpenDraft {
     return this.#reading;
   }
 
-  /** Wait for the draft as it is sent; its pictures get a limited time. */
+  /** Wait for the draft as it is sent. */
   async finish(): Promise<Draft> {
     await this.#reading;
-    setTimeout(() => this.#drawingEnd.abort(), MAX_DRAWING_MS);
-    await Promise.all([this.#drawing, this.#resolving]);
+    await this.#resolving;
     return this.draft!;
   }
 
@@ -154,14 +145,6 @@ export class OpenDraft {
     } catch (error) {
       [this.draft, this.isReading, this.problem] = [undefined, false, String(error)];
     }
-  }
-
-  /** Draw the key moments of the replay while the person reads the preview. */
-  async #drawMoments(): Promise<void> {
-    await this.#reading;
-    this.#drawingEnd = new AbortController();
-    if (!this.draft) return;
-    await this.replace(addFrames(await drawFrames(this.draft, this.#drawingEnd.signal), this.draft));
   }
 
   /** Resolve the stacks meanwhile, with the source maps that the page can load. */

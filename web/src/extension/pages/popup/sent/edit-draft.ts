@@ -36,8 +36,7 @@ export function removeEntry<T extends Evidence>(draft: T, name: StreamName, entr
 
 export function removeReplay(draft: Draft): Draft {
   const { replay: _, ...rest } = draft;
-  const { frames: __, ...health } = rest.envelope.health;
-  return markReplayRemoved({ ...rest, envelope: { ...rest.envelope, health } });
+  return markReplayRemoved(rest);
 }
 
 export function markReplayRemoved<T extends Evidence>(draft: T): T {
@@ -117,16 +116,9 @@ export function describeEntry(name: StreamName, entry: AnyEntry): string {
   return describe(entry).trim().slice(0, MAX_TEXT);
 }
 
-/** How much a draft's replay shows: its length, and its pictures with those that couldn't be drawn. */
-export function describeReplay({ replay, envelope }: Draft): string {
-  if (!replay) return '';
-  const drawn = replay.frames?.length ?? 0;
-  const missing = replay.frames ? (envelope.health.frames?.dropped ?? 0) : 0;
-  const pictures = drawn === 1 ? '1 picture' : `${drawn} pictures`;
-  const parts = [`${replay.seconds} s`, 'fields masked', ...(drawn ? [pictures] : [])];
-  if (missing)
-    parts.push(missing === 1 ? '1 picture couldn’t be drawn' : `${missing} pictures couldn’t be drawn`);
-  return parts.join(' · ');
+/** How much a draft's replay shows. */
+export function describeReplay({ replay }: Draft): string {
+  return replay ? `${replay.seconds} s · fields masked` : '';
 }
 
 /** A size in words: "34 kB". */
