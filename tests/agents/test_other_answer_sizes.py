@@ -64,7 +64,6 @@ def test_default_answer_of_every_other_tool_fits(scene: Scene) -> None:
         ("list_captures", ticket),
         ("get_actions", capture),
         ("get_replay_transcript", {"capture_id": second}),
-        ("compare_captures", {**capture, "other": second}),
         ("get_reproduction", capture),
         ("get_attachment", {"asset_id": attached["id"]}),
         ("wait_for_events", {"after": "evt_000000000001", "wait_seconds": 0}),

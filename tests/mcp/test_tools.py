@@ -79,7 +79,6 @@ def test_every_tool_result_matches_its_schema(world: World, mode: str) -> None:
         "get_errors": {"capture_id": capture},
         "get_actions": {"capture_id": capture},
         "get_timeline": {"capture_id": capture},
-        "compare_captures": {"capture_id": capture, "other": make_capture(world)["capture_id"]},
         "get_replay_transcript": {"capture_id": make_capture(world)["capture_id"]},
         "get_network_request": {"capture_id": capture, "entry": "r1"},
         "get_error": {"capture_id": capture, "entry": 1},

@@ -385,10 +385,6 @@ def _capture(world: World) -> Arguments:
     return {"capture_id": make_capture(world)["capture_id"]}
 
 
-def _capture_pair(world: World) -> Arguments:
-    return {**_capture(world), "other": make_capture(world)["capture_id"]}
-
-
 def _asset(world: World) -> Arguments:
     return {"asset_id": screenshot_of(world, make_capture(world)["ticket_id"])}
 
@@ -559,7 +555,6 @@ CASES: dict[str, Case] = {
     "get_errors": Case(_capture),
     "get_actions": Case(_capture),
     "get_timeline": Case(_capture),
-    "compare_captures": Case(_capture_pair),
     "upload_source_map": Case(
         lambda w: {"project_id": w.project, "release": "1.0", "file": ("a.js.map", build_source_map())}, Role.MEMBER
     ),

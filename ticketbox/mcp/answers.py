@@ -11,13 +11,6 @@ from typing import Any
 import msgspec
 
 from ticketbox.domain.captures.capture import Entry
-from ticketbox.domain.captures.comparison.selection import (
-    ERROR_FORMAT,
-    REQUEST_FORMAT,
-    format_difference,
-    format_error_line,
-    format_request_line,
-)
 from ticketbox.domain.captures.images import media_types
 from ticketbox.domain.captures.replay.transcript_lines import TRANSCRIPT_FORMAT, format_transcript_line
 from ticketbox.domain.captures.summaries.lines import FORMATS, format_line
@@ -26,7 +19,6 @@ from ticketbox.domain.core.access.tokens import clip_text, estimate_tokens, fits
 from ticketbox.domain.tickets.records import Ticket
 from ticketbox.mcp.clipping import Json, clip_texts, encode_json
 from ticketbox.mcp.ticket_answers import LISTED_DESCRIPTION, shorten_text, shorten_ticket_detail, shorten_tickets
-from ticketbox.operations.captures.comparisons import CaptureComparison
 from ticketbox.operations.captures.replays import ReplayTranscript
 from ticketbox.operations.captures.streams import StreamPage
 from ticketbox.operations.captures.timeline import Timeline
@@ -54,8 +46,6 @@ def build_structured_result(result: Any, *, full: bool = False, complete: bool =
         return _build_timeline(result)
     if isinstance(result, ReplayTranscript) and not complete:
         return _build_transcript(result)
-    if isinstance(result, CaptureComparison) and not complete:
-        return _build_comparison(result)
     structured = typing.cast(Json, msgspec.to_builtins(result))
     _drop_nulls(structured)
     if complete or isinstance(result, dict):  # a dict is the stored answer of another version
@@ -175,19 +165,6 @@ def _build_transcript(transcript: ReplayTranscript) -> Json:
     structured = _build_lines(transcript, TRANSCRIPT_FORMAT, lines)
     if transcript.omitted:
         structured["next"] = f'get_replay_transcript(capture_id="{transcript.capture_id}", detail="full")'
-    return structured
-
-
-def _build_comparison(comparison: CaptureComparison) -> Json:
-    structured = typing.cast(Json, msgspec.to_builtins(comparison))
-    structured["environment"] = [format_difference(each) for each in comparison.environment]
-    structured["errors"] = [format_error_line(each) for each in comparison.errors]
-    structured["requests"] = [format_request_line(each) for each in comparison.requests]
-    structured["format"] = {"errors": ERROR_FORMAT, "requests": REQUEST_FORMAT}
-    if comparison.omitted_errors or comparison.omitted_requests:
-        pair = f'capture_id="{comparison.capture.id}", other="{comparison.other.id}"'
-        structured["next"] = f'compare_captures({pair}, detail="full")'
-    _drop_nulls(structured)
     return structured
 
 

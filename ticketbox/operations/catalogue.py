@@ -23,7 +23,6 @@ from ticketbox.operations.accounts.second_factor import sign_in as second_factor
 from ticketbox.operations.captures import (
     assets,
     captures,
-    comparisons,
     har_downloads,
     occurrences,
     replays,
@@ -101,7 +100,6 @@ MODULES = (
     streams,
     har_downloads,
     timeline,
-    comparisons,
     reproduction,
     assets,
     screenshots,

@@ -37,8 +37,6 @@ def ticket() -> None:
         "show": "ticketbox.cli.client.captures.captures:show",
         "timeline": "ticketbox.cli.client.captures.timelines:timeline",
         "replay-transcript": "ticketbox.cli.client.captures.transcripts:transcript",
-        "compare": "ticketbox.cli.client.captures.comparisons:compare",
-        "blame": "ticketbox.cli.client.repository.blame:blame",
         "har": "ticketbox.cli.client.captures.captures:har",
         "import": "ticketbox.cli.client.imports.command:import_",
         "reproduce": "ticketbox.cli.client.captures.reproductions:reproduce",

@@ -95,19 +95,6 @@ def fingerprint_page(url: str) -> Fingerprint | None:
     return Fingerprint(Likeness.PAGE, _hash(label), label[:_MAX_LABEL])
 
 
-def generalize_address(url: str, page_url: str) -> str:
-    """Return what the address of a request has in common with that of the same request at another time.
-
-    Left out are query and fragment, ids, hashes of builds, and the host if it is the page's own.
-    """
-    try:
-        parts, page = urlsplit(url), urlsplit(page_url)
-    except ValueError:
-        return url.partition("?")[0]
-    host = "" if parts.netloc == page.netloc else parts.netloc
-    return f"{parts.scheme if host else ''}//{host}{_BUILD.sub('*', _replace_ids(parts.path))}"
-
-
 def _replace_ids(path: str) -> str:
     return "/".join("*" if _SEGMENT.fullmatch(segment) else segment for segment in path.split("/"))
 

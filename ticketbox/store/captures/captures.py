@@ -202,16 +202,6 @@ def find_newest_capture(tx: Read, ticket: int) -> int | None:
     return tx.fetch_value("SELECT capture_id FROM ticket WHERE id = ?", (ticket,))
 
 
-SELECT_PREVIOUS = (
-    "SELECT max(id) FROM capture WHERE ticket_id = (SELECT ticket_id FROM capture WHERE id = ?1) AND id < ?1"
-)
-
-
-def find_previous_capture(tx: Read, key: int) -> int | None:
-    """Find the key of the capture of the same ticket before a capture."""
-    return tx.fetch_value(SELECT_PREVIOUS, (key,))
-
-
 def load_ticket_key(tx: Read, key: int) -> int:
     """Load the key of a capture's ticket."""
     return tx.fetch_value("SELECT ticket_id FROM capture WHERE id = ?", (key,))

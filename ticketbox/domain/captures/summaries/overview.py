@@ -3,7 +3,7 @@
 Equal failures are one entry with a count, so that a hundred repetitions of one error don't hide another one.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Protocol
 from urllib.parse import urlsplit
 
@@ -46,21 +46,14 @@ class FailedRequest(msgspec.Struct):
 
 def group_errors(entries: Iterable[ErrorEntry]) -> list[ErrorGroup]:
     """Group errors by fingerprint, in the order of their first entries."""
-    return list(group_errors_by(entries, _identify_error).values())
-
-
-def group_errors_by(
-    entries: Iterable[ErrorEntry], identify: Callable[[ErrorEntry], object]
-) -> dict[object, ErrorGroup]:
-    """Group errors by what `identify` returns, in the order of their first entries."""
     groups: dict[object, ErrorGroup] = {}
     for entry in entries:
-        key = identify(entry)
+        key = _identify_error(entry)
         if (group := groups.get(key)) is None:
             groups[key] = _summarize_error(entry)
         else:
             _count_entry(group, entry.ts, entry.count)
-    return groups
+    return list(groups.values())
 
 
 def group_failed_requests(entries: Iterable[NetworkEntry]) -> list[FailedRequest]:
@@ -125,11 +118,8 @@ def find_place(entry: ErrorEntry) -> str | None:
 
 
 def _identify_error(entry: ErrorEntry) -> object:
-    return entry.fingerprint or identify_origin(entry)
-
-
-def identify_origin(entry: ErrorEntry) -> object:
-    """Return what errors of the same origin share, also in other captures and under other builds of the page."""
+    if entry.fingerprint:
+        return entry.fingerprint
     found = fingerprint_errors([entry])
     return (entry.kind, found[0].value if found else entry.message)
 

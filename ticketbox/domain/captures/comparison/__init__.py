@@ -1,1 +1,0 @@
-"""Two captures compared: what differs between them, and the part of it that fits a budget."""
