@@ -79,19 +79,6 @@ def write_har(path: Path) -> Path:
     return path
 
 
-def write_recording(path: Path) -> Path:
-    """Write a recording as Chrome's DevTools export it."""
-    steps = [
-        {"type": "setViewport", "width": 1000, "height": 700, "deviceScaleFactor": 1},
-        {"type": "navigate", "url": PAGE, "assertedEvents": [{"type": "navigation", "url": PAGE, "title": "Cart"}]},
-        {"type": "change", "value": "hunter2-secret", "selectors": [["aria/Code"], ["#code"]]},
-        {"type": "keyDown", "key": "Control"}, {"type": "keyDown", "key": "s"}, {"type": "keyUp", "key": "Control"},
-        {"type": "click", "selectors": [['aria/Pay[role="button"]'], ["#pay"], ["xpath///button"], ["text/Pay"]]},
-    ]  # fmt: skip
-    path.write_text(json.dumps({"title": "Pay with a code", "steps": steps}))
-    return path
-
-
 def list_words(path: Path) -> list[str]:
     """The steps of a file in words."""
     actions = json.loads(build_parts(read_file(path), {})["actions"][1])
@@ -202,23 +189,6 @@ def test_report_of_the_extension_keeps_its_place_unless_another_is_given(tmp_pat
     expect_problem(path, "newer version")
 
 
-def test_recording_is_read_with_its_steps_and_without_what_was_typed(tmp_path: Path) -> None:
-    path = write_recording(tmp_path / "pay.json")
-    assert list_words(path) == [
-        "Opened /cart",
-        "Typed 11–50 characters into “Code”",
-        "Pressed Ctrl+S",
-        "Clicked button “Pay”",
-    ]
-    parts = build_parts(read_file(path), {})
-    click = json.loads(parts["actions"][1])[-1]
-    assert click["target"]["selectors"] == ['role=button[name="Pay"]', "#pay", "xpath=//button", "text=Pay"]
-    envelope = json.loads(parts["capture"][1])
-    assert (envelope["title"], envelope["page"]["title"]) == ("Pay with a code", "Cart")
-    assert envelope["health"]["network"]["status"] == "disabled"
-    assert b"hunter2" not in parts["actions"][1]
-
-
 def test_stream_keeps_its_newest_entries_and_counts_the_others(tmp_path: Path) -> None:
     lines = [{"type": "console", "messageType": "log", "text": str(n), "time": 1_000 + n} for n in range(5_003)]
     parts = build_parts(read_file(write_trace(tmp_path / "long.zip", lines)), {})
@@ -308,9 +278,6 @@ def test_har_of_200_mb_is_refused_without_reading_it(tmp_path: Path) -> None:
             b'{"log": {"entries": [{"startedDateTime": "soon", "request": {}, "response": {}}]}}',
             "a time that isn't one",
         ),
-        (b'{"steps": 5}', "isn't a recording"),
-        (b'{"steps": []}', "no steps"),
-        (b'{"steps": [{"type": "click", "selectors": [["#a"]]}]}', "opens no page"),
     ],
 )
 def test_other_json_is_refused_with_the_reason(tmp_path: Path, content: bytes, words: str) -> None:

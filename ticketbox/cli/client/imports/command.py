@@ -84,8 +84,7 @@ import_ = click.Command(
     ],
     help="""Create a capture from a file of another tool: steps, console, requests, errors and the last screenshot.
 
-    FILE is a trace.zip of Playwright, a HAR file, the JSON of Chrome's recorder, or a report that the browser extension
-    downloaded. The server removes secrets, as from
-    every capture.
+    FILE is a trace.zip of Playwright, a HAR file, or a report that the browser extension downloaded. The
+    server removes secrets, as from every capture.
     """,
 )

@@ -8,7 +8,6 @@ from typing import Any
 import msgspec
 
 from ticketbox.cli.client.imports.har import read_har
-from ticketbox.cli.client.imports.recorder_file import read_recorder_file
 from ticketbox.cli.client.imports.recording import MIB, ImportProblem, Recording, clip_text
 from ticketbox.cli.client.imports.report import Report, read_report
 from ticketbox.cli.client.imports.trace import read_trace
@@ -18,17 +17,16 @@ from ticketbox.domain.captures.fields import LINE
 MAX_JSON = 50 * MIB
 MAX_TITLE = 300
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
-_KINDS = "trace.zip of Playwright, HAR, JSON of Chrome's recorder, report of the browser extension"
+_KINDS = "trace.zip of Playwright, HAR, report of the browser extension"
 
 
 class _Kind(msgspec.Struct):
     log: msgspec.Raw = msgspec.field(default_factory=msgspec.Raw)
-    steps: msgspec.Raw = msgspec.field(default_factory=msgspec.Raw)
     ticketbox_report: msgspec.Raw = msgspec.field(default_factory=msgspec.Raw)
 
 
 def read_file(path: Path) -> Recording | Report:
-    """Read a trace, a HAR file, a recording or a report. Raises ImportProblem, with the reason, for everything else."""
+    """Read a trace, a HAR file or a report. Raises ImportProblem, with the reason, for everything else."""
     try:
         with path.open("rb") as file:
             start = file.read(4)
@@ -55,8 +53,6 @@ def read_file(path: Path) -> Recording | Report:
         return read_report(data)
     if kind.log:
         return read_har(data)
-    if kind.steps:
-        return read_recorder_file(data)
     raise ImportProblem(f"the file is none of: {_KINDS}")
 
 

@@ -1,11 +1,8 @@
-"""Targets of actions from the selectors of Playwright and of Chrome's recorder."""
+"""Targets of actions from the selectors of Playwright."""
 
 import re
-from collections.abc import Sequence
 
-import msgspec
-
-from ticketbox.domain.captures.actions import MAX_SELECTORS, ActionTarget
+from ticketbox.domain.captures.actions import ActionTarget
 from ticketbox.domain.captures.fields import LINE
 
 _STRING = r'"((?:[^"\\]|\\.)*)"[is]?'
@@ -15,7 +12,6 @@ _TEXT = re.compile(rf"internal:text={_STRING}")
 _PLACEHOLDER = re.compile(rf"internal:attr=\[(?:placeholder|title|alt)={_STRING}\]")
 _TEST_ID = re.compile(rf"internal:testid=\[[\w-]+={_STRING}\]")
 _DESCRIBED = re.compile(rf"(.*) >> internal:describe={_STRING}", re.DOTALL)  # of Locator.describe
-_ARIA = re.compile(r'(.*?)(?:\[role="([a-z]+)"\])?', re.DOTALL)
 
 
 def describe_located(selector: str) -> ActionTarget:
@@ -35,29 +31,6 @@ def describe_located(selector: str) -> ActionTarget:
         target.text = _unquote(match[1])
     if described and not (target.name or target.text or target.test_id):
         target.name = _unquote(described[2])
-    return target
-
-
-def describe_recorded(selectors: Sequence[str]) -> ActionTarget:
-    """Describe the element that any of the recorder's selectors finds, best first."""
-    target = ActionTarget()
-    for selector in selectors[:MAX_SELECTORS]:
-        kind, _, rest = selector.partition("/")
-        located = selector
-        if kind == "aria" and (match := _ARIA.fullmatch(rest)):
-            target.name, target.role = match[1][:LINE] or None, match[2] or target.role
-            if not match[2]:
-                continue  # a name without a role finds nothing in Playwright
-            located = f"role={match[2]}[name={msgspec.json.encode(match[1]).decode()}]"
-        elif kind == "text":
-            target.text = rest[:LINE]
-            located = f"text={rest}"
-        elif kind == "xpath":
-            located = f"xpath={rest}"
-        elif kind == "pierce":
-            located = rest
-        if located not in target.selectors and len(located) <= LINE:
-            target.selectors.append(located)
     return target
 
 
