@@ -99,6 +99,26 @@ export interface Draft {
   isOutdated?: boolean;
 }
 
+/** The ticket of a capture that was sent, and how large the capture was. */
+export interface SentCapture {
+  ticketId: string;
+  url: string;
+  bytes: number;
+  /** What the server refused of it, although there is a ticket. */
+  note?: string;
+}
+
+/** The ticket, or why there is none. */
+export type SendResult =
+  | SentCapture
+  | {
+      problem: string;
+      /** Whether the capture is sent again later. */
+      willRetry: boolean;
+      /** Whether the server doesn't accept the token any more. */
+      isSignedOut?: boolean;
+    };
+
 /** A capture in the outbox. */
 export interface QueuedCapture extends Draft, Omit<ReportFields, 'steps'> {
   existing?: ExistingTicket;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { chooseProject } from '../../src/extension/pages/popup/draft/choose-project';
+import { chooseProject } from '../../src/extension/draft/choose-project';
 import type { Project } from '../../src/recorder/capture-types';
 
 const PROJECTS = [

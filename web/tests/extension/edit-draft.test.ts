@@ -8,8 +8,8 @@ import {
   removeEntry,
   removeReplay,
   removeStream,
-} from '../../src/extension/pages/popup/sent/edit-draft';
-import { listEnvironmentDetails } from '../../src/extension/pages/popup/sent/environment-details';
+} from '../../src/extension/draft/edit-draft';
+import { listEnvironmentDetails } from '../../src/extension/draft/environment-details';
 import type { Environment } from '../../src/recorder/capture-types';
 import type { Draft } from '../../src/extension/storage';
 import { line, request } from './frames';

@@ -5,7 +5,7 @@ import {
   composeDescription,
   dropSuggestions,
   fillWithSuggestions,
-} from '../../src/extension/pages/popup/draft/carry-fields';
+} from '../../src/extension/draft/report-fields';
 
 test.each([
   ['1.10.0', '1.9.0'],

@@ -1,8 +1,8 @@
 /** The messages from the extension's pages to its background, which keeps running when a page closes. */
 import type { FullPageProgress } from '../full-page/capture-news';
 import type { Observation } from '../observed-requests/requests-store';
-import type { SendResult } from '../outbox/outbox';
 import type { ResolvedStacks } from '../source-maps/resolve-stacks';
+import type { SendResult } from '../storage';
 import type { TabHistory } from '../tab-recording/tab-history';
 
 export type Message =

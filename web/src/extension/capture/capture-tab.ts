@@ -8,7 +8,7 @@ import { Redactor } from '../../recorder/redaction/redactor';
 import { sendToBackground } from '../background/messages';
 import { readReplay, type RecordedReplay } from '../replay/read-replay';
 import { getReplaySeconds } from '../replay/replay-settings';
-import { chooseProject } from '../pages/popup/draft/choose-project';
+import { chooseProject } from '../draft/choose-project';
 import { appState, type Draft } from '../storage';
 import { addCounts, NO_HISTORY, removeKeptEntries, type TabHistory } from '../tab-recording/tab-history';
 import { addObserved } from '../observed-requests/add-observed';

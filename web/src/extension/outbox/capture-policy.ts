@@ -2,7 +2,7 @@ import type { CapturePolicy, RedactionCounts } from '../../recorder/capture-type
 import { listPayloads } from '../../recorder/network/payloads';
 import { shapeBodies } from '../../recorder/redaction/body-shape';
 import { Redactor } from '../../recorder/redaction/redactor';
-import { removeOriginals } from '../source-maps/draft-originals';
+import { removeOriginals } from '../draft/originals';
 import type { Draft, Part } from '../storage';
 import { addCounts } from '../tab-recording/tab-history';
 

@@ -1,7 +1,7 @@
 /** Captures that are waiting to be sent. Each is retried until the server has it, and becomes only one ticket. */
 import { ApiError } from '../connection/request';
-import { composeDescription } from '../pages/popup/draft/carry-fields';
-import { leaveOut } from '../pages/popup/sent/edit-draft';
+import { leaveOut } from '../draft/edit-draft';
+import { composeDescription } from '../draft/report-fields';
 import {
   appState,
   drafts,
@@ -10,24 +10,14 @@ import {
   type ExistingTicket,
   type QueuedCapture,
   type ReportFields,
+  type SendResult,
 } from '../storage';
 import { applyPolicy } from './capture-policy';
-import { uploadCapture, type SentCapture } from './upload';
+import { uploadCapture } from './upload';
 
 const ALARM = 'outbox';
 const MIN_DELAY_MS = 30_000;
 const MAX_DELAY_MS = 3_600_000;
-
-/** The ticket, or why there is none. */
-export type SendResult =
-  | SentCapture
-  | {
-      problem: string;
-      /** Whether the capture is sent again later. */
-      willRetry: boolean;
-      /** Whether the server doesn't accept the token any more. */
-      isSignedOut?: boolean;
-    };
 
 /** Add a capture to the outbox, without what its person and its project's policy exclude. */
 export async function addToOutbox(

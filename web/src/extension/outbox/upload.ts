@@ -1,22 +1,13 @@
 import type { Input } from '../../shared/annotation/marks';
 import { callApi } from '../connection/api';
 import { ApiError } from '../connection/request';
-import type { ExistingTicket, QueuedCapture } from '../storage';
+import type { ExistingTicket, QueuedCapture, SentCapture } from '../storage';
 import { gzipJson } from '../tab-recording/compression';
 import { cleanTitle } from '../../shared/clean-title';
 
 interface Receipt {
   ticket_id: string;
   url: string;
-}
-
-/** The ticket of a capture that was sent, and how large the capture was. */
-export interface SentCapture {
-  ticketId: string;
-  url: string;
-  bytes: number;
-  /** What the server refused of it, although there is a ticket. */
-  note?: string;
 }
 
 /** Upload a capture and its annotations. Raises ApiError; trying again repeats only what is missing. */

@@ -1,5 +1,5 @@
 /** What a page's scripts must know of the projects before they record: which parts are hidden, and for how long a replay is. */
-import { chooseProject } from '../pages/popup/draft/choose-project';
+import { chooseProject } from '../draft/choose-project';
 import type { ReplayOptions } from '../../recorder/replay/channel';
 import { chooseSeconds, getReplaySeconds } from '../replay/replay-settings';
 import { appState } from '../storage';

@@ -1,5 +1,5 @@
 import { sendToBackground, SHOWS_RESULT } from '../../background/messages';
-import type { SendResult } from '../../outbox/outbox';
+import type { SendResult } from '../../storage';
 
 /** Have the background send a report of the outbox; the popup shows what becomes of it. */
 export async function sendFromPopup(id: string): Promise<SendResult> {

@@ -2,13 +2,14 @@
 import type { Project } from '../../../../recorder/capture-types';
 import { startCapture } from '../../../capture/capture-tab';
 import { loadProjects } from '../../../connection/api';
+import { suggestProject } from '../../../draft/choose-project';
+import { leaveOut } from '../../../draft/edit-draft';
+import { addOriginals } from '../../../draft/originals';
+import { dropSuggestions, fillWithSuggestions, followSuggestions } from '../../../draft/report-fields';
 import { listRefused } from '../../../outbox/capture-policy';
-import { addOriginals, requestOriginals } from '../../../source-maps/draft-originals';
+import { requestOriginals } from '../../request-originals';
 import { EMPTY_FIELDS, appState, drafts, type Draft, type ReportFields } from '../../../storage';
-import { leaveOut } from '../sent/edit-draft';
 import { waitForPaint } from '../wait-for-paint';
-import { dropSuggestions, fillWithSuggestions, followSuggestions } from './carry-fields';
-import { suggestProject } from './choose-project';
 import { findDraft, hostOf } from './find-draft';
 import { suggestReport } from './suggest-report';
 

@@ -1,9 +1,8 @@
 /** The first draft of a report: its title and its steps, from what the person did and what went wrong. */
 import { describeAction, nameElement } from '../../../../recorder/actions/describe-action';
 import type { ActionEntry, ErrorEntry, Streams } from '../../../../recorder/capture-types';
-import type { Draft, ReportFields } from '../../../storage';
-
-export type Suggestion = Pick<ReportFields, 'title' | 'steps'>;
+import type { Suggestion } from '../../../draft/report-fields';
+import type { Draft } from '../../../storage';
 
 const MAX_STEPS = 20;
 const MAX_TITLE = 120;

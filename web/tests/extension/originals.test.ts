@@ -1,16 +1,16 @@
 import { expect, test } from 'vitest';
-import type { CapturePolicy } from '../../../src/recorder/capture-types';
-import { Redactor } from '../../../src/recorder/redaction/redactor';
-import { applyPolicy, listRefused } from '../../../src/extension/outbox/capture-policy';
-import { leaveOut } from '../../../src/extension/pages/popup/sent/edit-draft';
-import { addOriginals, listOriginals } from '../../../src/extension/source-maps/draft-originals';
-import { PageMap } from '../../../src/extension/source-maps/page-map';
+import type { CapturePolicy } from '../../src/recorder/capture-types';
+import { Redactor } from '../../src/recorder/redaction/redactor';
+import { applyPolicy, listRefused } from '../../src/extension/outbox/capture-policy';
+import { leaveOut } from '../../src/extension/draft/edit-draft';
+import { addOriginals, listOriginals } from '../../src/extension/draft/originals';
+import { PageMap } from '../../src/extension/source-maps/page-map';
 import {
   listStacks,
   resolveFrames,
   type ResolvedStacks,
-} from '../../../src/extension/source-maps/resolve-stacks';
-import type { Draft } from '../../../src/extension/storage';
+} from '../../src/extension/source-maps/resolve-stacks';
+import type { Draft } from '../../src/extension/storage';
 
 const APP = 'https://shop.example/app.js';
 const MAP = JSON.stringify({

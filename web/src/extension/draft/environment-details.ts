@@ -1,4 +1,4 @@
-import type { Environment } from '../../../../recorder/capture-types';
+import type { Environment } from '../../recorder/capture-types';
 
 /** What an environment has beside browser and window: each kind with its values. */
 export function listEnvironmentDetails({

@@ -1,5 +1,5 @@
 /** What a person removes from a capture before sending it. Each function returns a new draft. */
-import { describeAction } from '../../../../recorder/actions/describe-action';
+import { describeAction } from '../../recorder/actions/describe-action';
 import {
   STREAMS,
   type ConsoleEntry,
@@ -9,10 +9,10 @@ import {
   type StreamHealth,
   type StreamName,
   type Streams,
-} from '../../../../recorder/capture-types';
-import { removeOriginals } from '../../../source-maps/draft-originals';
-import type { Draft, Part } from '../../../storage';
+} from '../../recorder/capture-types';
+import type { Draft, Part } from '../storage';
 import { removeEnvironmentDetails } from './environment-details';
+import { removeOriginals } from './originals';
 
 export type AnyEntry = Streams[StreamName][number];
 /** What was recorded: of a capture, or of a page's own report. */

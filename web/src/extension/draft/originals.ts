@@ -1,18 +1,7 @@
 /** The resolved frames in a draft. Each function returns a new draft. */
-import type { Frame, Project } from '../../recorder/capture-types';
-import { sendToBackground } from '../background/messages';
+import type { Frame } from '../../recorder/capture-types';
+import type { ResolvedStacks } from '../source-maps/resolve-stacks';
 import type { Draft } from '../storage';
-import type { ResolvedStacks } from './resolve-stacks';
-
-/** Resolve the stacks of a stored draft, if its project wants that and it isn't done. */
-export async function requestOriginals(
-  draft: Draft,
-  project: Project | undefined,
-): Promise<ResolvedStacks | null> {
-  // a server of an earlier version has no such policy
-  if (project?.capture_policy.page_source_maps !== 'on' || draft.envelope.health.source_maps) return null;
-  return sendToBackground({ kind: 'resolve-stacks', draft: draft.id }).catch(() => null);
-}
 
 /** Add resolved frames to the draft, if it is still the one that they are of. */
 export function addOriginals(resolved: ResolvedStacks | null, draft: Draft | undefined): Draft | undefined {

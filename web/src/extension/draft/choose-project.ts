@@ -1,4 +1,4 @@
-import type { Project } from '../../../../recorder/capture-types';
+import type { Project } from '../../recorder/capture-types';
 
 /** The project whose URL pattern matches a page with the most literal characters (docs/use/captures.md). */
 export function chooseProject(projects: Project[], url: string): Project | undefined {

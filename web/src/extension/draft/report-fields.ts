@@ -1,6 +1,7 @@
 /** What is suggested and what a person entered, in the form of the report. */
-import type { ReportFields } from '../../../storage';
-import type { Suggestion } from './suggest-report';
+import type { ReportFields } from '../storage';
+
+export type Suggestion = Pick<ReportFields, 'title' | 'steps'>;
 
 /** The fields without what was only suggested; the next capture suggests something else. */
 export function dropSuggestions(fields: ReportFields, suggested: Suggestion): ReportFields {
