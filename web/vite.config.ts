@@ -1,6 +1,5 @@
 import { svelte } from '@sveltejs/vite-plugin-svelte';
 import { defineConfig } from 'vite';
-import { compileEarly } from './build/compile-early.ts';
 import { lightIcons } from './build/light-icons.ts';
 import { precompress } from './build/precompress.ts';
 import { preloadFont } from './build/preload-font.ts';
@@ -23,7 +22,7 @@ const SHELL = [
  * into the pages; scripts and style sheets find other files by their own addresses.
  */
 export default defineConfig({
-  plugins: [lightIcons(), svelte(), preloadFont(), compileEarly(), precompress()],
+  plugins: [lightIcons(), svelte(), preloadFont(), precompress()],
   experimental: {
     renderBuiltUrl: (_, { hostType }) => (hostType === 'html' ? undefined : { relative: true }),
   },

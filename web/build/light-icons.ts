@@ -8,7 +8,7 @@ const DATA = /const iconData = (\{.*\});/;
 
 /**
  * Make each of Lucide's icons one component with its lines as they are drawn. Lucide's own computes a dozen values and makes
- * a component of each line, which took more than 10 % of the processor time of opening a board.
+ * a component of each line: scripts then need 120 ms instead of 80 to open a board of 60 tickets, and have 0.8 kB more.
  */
 export function lightIcons(): Plugin {
   return {

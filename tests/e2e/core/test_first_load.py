@@ -1,7 +1,6 @@
 """What the app's first load asks for: little, nothing twice, and a ticket's text before its capture."""
 
 import asyncio
-import re
 from collections import Counter
 from typing import Any
 from urllib.parse import urlsplit
@@ -103,16 +102,6 @@ def test_server_page_preloads_the_files_of_the_page(world: World) -> None:
     unknown = world.owner.web.get(f"{world.box.url}/nothing-here", headers={"Accept": "text/html"}).text
     assert 'id="boot"' in unknown
     assert "Page-" not in unknown
-
-
-def test_first_files_ask_the_browser_to_compile_them_early(world: World) -> None:
-    page = world.owner.web.get(f"{world.box.url}/projects/{world.project}").text
-    scripts = [part.partition('"')[0] for part in re.split('href="|src="', page)[1:]]
-    first = [each for each in scripts if re.search(r"/(shell|index|BoardPage)-[^/]*\.js$", each)]
-    assert len({each.partition("-")[0] for each in first}) == 3
-    for script in first:
-        code = world.owner.web.get(world.box.url + script).text
-        assert code.startswith("//# allFunctionsCalledOnLoad\n")  # V8 reads the comment at the top only
 
 
 def test_board_requests_columns_and_tickets_while_its_code_loads(world: World) -> None:
