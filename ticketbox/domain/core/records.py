@@ -1,4 +1,4 @@
-"""Records that every room's answers share (docs/reference/api.md). Outputs have no defaults."""
+"""Records that every room's answers share. Outputs have no defaults."""
 
 from typing import Annotated
 

@@ -1,4 +1,4 @@
-"""The OpenAPI document in a form for people: for the page `/api/docs` and for `docs/reference/api.md`."""
+"""The OpenAPI document in a form for people: for the page `/api/docs`, and for the MCP tools in the documentation."""
 
 import json
 

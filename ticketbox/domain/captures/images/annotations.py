@@ -1,4 +1,4 @@
-"""Annotations: the marks that people draw on a screenshot (docs/reference/api.md).
+"""Annotations: the marks that people draw on a screenshot (docs/use/captures.md, "Annotations").
 
 A mark's geometry depends on its kind, so inputs and records are unions of Structs that are tagged by `kind`.
 """
