@@ -2,7 +2,7 @@
 
     uv run --group dev python -m bench.seed FILE --tickets 100000
 
-The schema comes from the migrations, and operations create the owner and the token. The token is limited to the first
+The schema is the server's, and operations create the owner and the token. The token is limited to the first
 company, whose rate limits are raised to the maximum, so that no benchmark reaches them.
 """
 
@@ -94,7 +94,7 @@ def seed(db: Path, tickets: int, *, random_seed: int = 1) -> SeededFile:
 
 @contextlib.contextmanager
 def _postpone_indexing(connection: sqlite3.Connection) -> Generator[None]:
-    """Fill the search index once at the end, as its migration does, instead of row by row."""
+    """Fill the search index once at the end, instead of row by row."""
     triggers = connection.execute("SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'").fetchall()
     for name, _ in triggers:
         connection.execute(f"DROP TRIGGER {name}")

@@ -35,7 +35,6 @@ LENGTHS = (2_000, 4_000, 8_000)
 LEAST = 0.02  # a linear one takes less for 8,000 characters
 # what these read is short or of a known form before they see it
 BOUNDED = {
-    "ticketbox.store.file.migrations.functions": "frozen; it reads texts that are stored already",
     "ticketbox.domain.captures.reproduction.layout": "lines that ticketbox wrote",
     "ticketbox.domain.captures.source_maps.encoded_texts": "an array that is valid JSON",
     "ticketbox.operations.core.faults": "the path of a field in an input",

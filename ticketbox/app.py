@@ -28,7 +28,6 @@ from ticketbox.jobs import (
     backups,
     client_metadata,
     command_log,
-    excerpts,
     git,
     housekeeping,
     search_merge,
@@ -136,7 +135,6 @@ async def open_appliance(settings: Settings) -> AsyncGenerator[Appliance]:
             asyncio.create_task(git.run(services, stopping)),
             asyncio.create_task(delivery.run(services, settings.relay, stopping)),
             asyncio.create_task(source_maps.run(services, stopping)),
-            asyncio.create_task(excerpts.run(services, stopping)),
             asyncio.create_task(systemd.run(services, stopping)),
             asyncio.create_task(client_metadata.run(services, stopping)),
             asyncio.create_task(appliance.mcp.run(stopping)),
@@ -182,7 +180,6 @@ def lock_file(db: Path) -> Generator[FileGuard]:
     try:
         db.parent.mkdir(parents=True, exist_ok=True)
         lock.acquire()
-        path.chmod(0o600)  # a file of an earlier version can be readable by others
         guard.lock()
     except FileInUse:
         lock.release()

@@ -121,7 +121,7 @@ def test_backup_never_overwrites_its_source_or_a_database_in_use(seed: Seed, db:
         ("UPDATE blob SET data = zeroblob(length(data)) WHERE id = 1", "doesn't match its hash"),
         ("DELETE FROM blob WHERE id = (SELECT blob_id FROM asset LIMIT 1)", "asset 1 -> blob"),
         ("PRAGMA application_id = 1", "this isn't a file of ticketbox"),
-        ("INSERT INTO migration VALUES (999, 'of_the_future', 0)", "use the newer ticketbox"),
+        ("PRAGMA user_version = 999", "use the newer ticketbox"),
     ],
 )
 def test_corrupt_database_is_not_backed_up(db: Path, tmp_path: Path, damage: str, words: str) -> None:

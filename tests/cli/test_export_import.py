@@ -251,6 +251,7 @@ def edit_first_record(table: str, edit: Callable[[dict[str, Any]], None]) -> Cha
 BAD: dict[str, tuple[Change, str]] = {
     "newer format": (lambda _, manifest: manifest.update(format=FORMAT + 1), "newer"),
     "newer schema": (lambda _, manifest: manifest.update(schema=migrate.find_newest_number() + 1), "newer ticketbox"),
+    "older schema": (lambda _, manifest: manifest.update(schema=migrate.find_newest_number() - 1), "export it again"),
     "no format": (lambda _, manifest: manifest.pop("format"), "manifest"),
     "a byte changed": (
         lambda entries, _: entries.update(

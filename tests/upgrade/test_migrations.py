@@ -1,9 +1,12 @@
-"""Upgrades: any earlier file becomes what a fresh one is, in steps that are done whole or not at all."""
+"""Upgrades: a file of the schema before becomes what a new one is, in steps that are done whole or not at all."""
 
 import contextlib
+import gzip
 import hashlib
+import json
 import os
 import random
+import re
 import sqlite3
 import subprocess
 import sys
@@ -12,27 +15,44 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.long_runs import choose_rounds, select_cases
-from tests.support.server import ticketbox
+from tests.support.cli import run
+from tests.support.long_runs import choose_rounds
+from tests.support.seed import EMAIL, capture_parts, faults
+from tests.support.server import Box, ok
+from tests.upgrade.keep_file import FILES
+from ticketbox.cli.core.operations import run_operation
 from ticketbox.store.file import migrate
 from ticketbox.store.file.migrate import Migration, UnusableFile, find_newest_number, list_migrations, prepare_file
 
-SNAPSHOT = Path(__file__).parents[1] / "snapshots" / "schema.sql"
+VERSIONS = sorted(path.name.removesuffix(".db.gz") for path in FILES.glob("*.db.gz"))
+OLDEST = list_migrations()[0].number - 1
 NEXT = find_newest_number() + 1
 ROWS = 20_000
 
 
-def schema(path: Path) -> str:
-    """A file's whole schema as text."""
+def schema(path: Path) -> list[str]:
+    """A file's whole schema, each statement without its layout, and without the quotes that ALTER TABLE adds."""
     with contextlib.closing(sqlite3.connect(path)) as connection:
-        listed = connection.execute(
-            "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY type = 'table' DESC, name"
-        ).fetchall()
-    return "".join(f"{sql};\n\n" for (sql,) in listed)
+        statements = "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY type, name"
+        listed = connection.execute(statements).fetchall()
+    return [re.sub(r" ?([(),]) ?", r"\1", re.sub(r"\s+", " ", sql.replace('"', ""))) for (sql,) in listed]
+
+
+def content(path: Path) -> dict[str, list[tuple[object, ...]]]:
+    """All rows of a file, without what the step from schema 52 removes."""
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        connection.row_factory = lambda cursor, row: tuple(
+            (column[0], each) for column, each in zip(cursor.description, row, strict=True)
+            if column[0] != "excerpt_version"
+        )  # fmt: skip
+        names = "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type <> 'view'"
+        tables = [row[0][1] for row in connection.execute(names)]
+        tables = [name for name in tables if name not in {"migration", "sqlite_schema", "search_term"}]
+        return {name: connection.execute(f'SELECT * FROM "{name}" ORDER BY 1, 2').fetchall() for name in tables}
 
 
 def value(path: Path, sql: str) -> object:
-    """What a question about a file answers."""
+    """The first value of a query's result."""
     with contextlib.closing(sqlite3.connect(path)) as connection:
         return connection.execute(sql).fetchone()[0]
 
@@ -63,48 +83,50 @@ def fill(path: Path) -> None:
         connection.executemany("INSERT INTO setup_key (secret_hash, expires_at) VALUES (?, ?)", rows)
 
 
-def test_schema_matches_the_reviewed_snapshot(tmp_path: Path) -> None:
-    """`TICKETBOX_SNAPSHOTS=write uv run --group dev pytest tests/upgrade` rewrites it."""
-    prepare_file(tmp_path / "fresh.db")
-    fresh_schema = schema(tmp_path / "fresh.db")
-    if os.environ.get("TICKETBOX_SNAPSHOTS") == "write":
-        SNAPSHOT.write_text(fresh_schema, "utf-8")
-    assert fresh_schema == SNAPSHOT.read_text("utf-8")
+def open_kept(version: str, path: Path) -> None:
+    """Write a file that a version wrote."""
+    path.write_bytes(gzip.decompress((FILES / f"{version}.db.gz").read_bytes()))
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_file_of_an_earlier_schema_becomes_a_new_one_and_is_served(tmp_path: Path, version: str) -> None:
+    db, fresh = tmp_path / "old.db", tmp_path / "fresh.db"
+    open_kept(version, db)
+    before = content(db)
+    notes = json.loads((FILES / f"{version}.json").read_text("utf-8"))
+    said: list[str] = []
+    prepare_file(db, said.append)
+    prepare_file(fresh)
+    assert [line.split()[0] for line in said] == ["copying"] + ["applying"] * len(list_migrations())
+    assert schema(db) == schema(fresh)
+    assert content(db) == before
+    assert value(db, "PRAGMA user_version") == value(fresh, "PRAGMA user_version") == find_newest_number()
+    assert faults(db) == {}
+    (copy,) = copies(db)
+    assert content(copy) == before
+    if os.name == "posix":
+        assert copy.stat().st_mode & 0o777 == 0o600
+    prepare_file(db, said.append)
+    assert len(copies(db)) == 1
+    token = run_operation(db, "issue_token", {"user": EMAIL, "label": "reader", "scopes": ["tickets:write"]}).secret
+    with Box(db) as box, box.client(token) as client:
+        assigned = ok(client.get(f"/tickets/{notes['assigned']}"))
+        assert (assigned["labels"], assigned["priority"], len(assigned["assignees"])) == (["kept"], "high", 1)
+        assert assigned["capture"]["console"]["items"][0]["args"] == ["line 2"]
+        assert ok(client.get(f"/tickets/{notes['archived']}?status=archived"))["status"] == "archived"
+        (comment,) = ok(client.get(f"/tickets/{notes['commented']}/comments"))["items"]
+        assert comment["body"] == "A comment with ünïcode"
+        assert client.get(f"/tickets/{notes['assigned']}/screenshot").status_code == 200
+        assert [each["id"] for each in ok(client.get("/search?q=ünïcode"))["items"]] == [notes["commented"]]
+        ok(client.post("/captures", files=capture_parts(assigned["project_id"], 99)))
+    assert faults(db) == {}
 
 
 def test_migrations_are_numbered_without_gaps() -> None:
-    assert [migration.number for migration in list_migrations()] == list(range(1, find_newest_number() + 1))
+    assert [migration.number for migration in list_migrations()] == list(range(OLDEST + 1, NEXT))
     for migration in list_migrations():
         words = migration.sql.upper().split()
         assert not {"COMMIT;", "BEGIN;", "ROLLBACK;", "VACUUM;"} & set(words), migration.name
-
-
-@pytest.mark.parametrize("start", select_cases(range(1, find_newest_number() + 1), 6))
-def test_every_earlier_schema_becomes_the_current_schema(
-    tmp_path: Path, start: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    following = Migration(NEXT, "following", "ALTER TABLE ticket ADD COLUMN added TEXT; CREATE TABLE new (id INTEGER);")
-    every = [*list_migrations(), following]
-    old, fresh = tmp_path / "old.db", tmp_path / "fresh.db"
-    monkeypatch.setattr(migrate, "list_migrations", lambda: every[:start])
-    prepare_file(old)
-    fill(old)
-    monkeypatch.setattr(migrate, "list_migrations", lambda: every)
-    said: list[str] = []
-    prepare_file(old, said.append)
-    prepare_file(fresh)
-    assert schema(old) == schema(fresh)
-    assert value(old, "SELECT group_concat(number) FROM migration") == ",".join(str(each.number) for each in every)
-    assert value(old, "SELECT count(*) FROM setup_key") == ROWS
-    assert said[0].startswith("copying the file to ")
-    assert [line.split()[2] for line in said[1:]] == [f"{each.number:04}" for each in every[start:]]
-    (copy,) = copies(old)
-    assert value(copy, "SELECT max(number) FROM migration") == start
-    assert value(copy, "SELECT count(*) FROM setup_key") == ROWS
-    if os.name == "posix":
-        assert copy.stat().st_mode & 0o777 == 0o600
-    prepare_file(old, said.append)
-    assert len(copies(old)) == 1
 
 
 def test_failed_migration_leaves_the_file_unchanged(db: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -116,30 +138,58 @@ def test_failed_migration_leaves_the_file_unchanged(db: Path, monkeypatch: pytes
         prepare_file(db)
     assert schema(db) == before
     assert value(db, "SELECT count(*) FROM setup_key") == ROWS
-    assert value(db, "SELECT max(number) FROM migration") == NEXT - 1
+    assert value(db, "PRAGMA user_version") == NEXT - 1
     assert len(copies(db)) == 1
 
 
-@pytest.mark.long
-def test_newer_file_is_rejected_unchanged_by_every_command(db: Path) -> None:
-    with contextlib.closing(sqlite3.connect(db)) as connection, connection:
-        connection.execute("INSERT INTO migration VALUES (?, 'of_the_future', 0)", (NEXT,))
+@pytest.mark.parametrize(
+    ("change", "advice"),
+    [
+        (f"PRAGMA user_version = {NEXT}", "use the newer ticketbox that wrote it"),
+        (f"PRAGMA user_version = {OLDEST - 1}", "migrate it first with an older ticketbox"),
+        (
+            "PRAGMA user_version = 0; CREATE TABLE migration (number INTEGER, name TEXT, applied_at INTEGER);"
+            f"INSERT INTO migration VALUES ({OLDEST - 1}, 'of_a_development_version', 0)",
+            "migrate it first with an older ticketbox",
+        ),
+    ],
+    ids=["newer", "older", "of a development version"],
+)
+def test_file_of_another_schema_is_rejected_unchanged_by_every_command(
+    tmp_path: Path, change: str, advice: str
+) -> None:
+    db, copy = tmp_path / "ticketbox.db", tmp_path / "copy.db"
+    prepare_file(db)
+    export = tmp_path / "export.zip"
+    assert run("export", export, "--db", db).exit_code == 0
+    with contextlib.closing(sqlite3.connect(db)) as connection:
+        connection.executescript(change)
     before = digest(db)
     owner = ["--email", "a@example.org", "--name", "A", "--company", "C", "--project", "P", "--password-stdin"]
-    for command in (["serve", "--port", "0", "--no-open"], ["user", "list"], ["init", *owner], ["check"]):
-        done = ticketbox(*command, db=db, stdin="a good long password")
-        assert done.returncode == 1, command
-        assert "the newer ticketbox that wrote it" in done.stderr + done.stdout
-        assert "Traceback" not in done.stderr
+    for command in (
+        ["serve", "--port", "0", "--no-open", "--db", db],
+        ["user", "list", "--db", db],
+        ["init", *owner, "--db", db],
+        ["check", "--db", db],
+        ["backup", copy, "--db", db],
+        ["restore", db, "--db", copy],
+        ["export", tmp_path / "other.zip", "--db", db],
+        ["import", export, "--db", db],
+        ["assets", "move", tmp_path / "assets", "--db", db],
+    ):
+        done = run(*command, stdin="a good long password")
+        assert done.exit_code == 1, command
+        assert advice in done.output, command
         assert digest(db) == before
     assert copies(db) == []
+    assert not copy.exists()
 
 
 def test_concurrent_migrations_both_succeed(db: Path) -> None:
     processes = [migrating(db) for _ in range(3)]
     said = [process.communicate(timeout=60)[0] for process in processes]
     assert [process.returncode for process in processes] == [0, 0, 0], said
-    assert value(db, "SELECT max(number) FROM migration") == NEXT
+    assert value(db, "PRAGMA user_version") == NEXT
 
 
 MIGRATE = """
@@ -169,7 +219,7 @@ def state(db: Path) -> tuple[object, ...]:
     """What tells an old file from a new one."""
     with contextlib.closing(sqlite3.connect(db)) as connection:
         questions = (
-            "SELECT max(number) FROM migration",
+            "PRAGMA user_version",
             "SELECT count(*) FROM sqlite_schema WHERE name = 'added'",
             "SELECT count(*) FROM pragma_table_info('ticket') WHERE name = 'added'",
             "SELECT count(*) FROM setup_key",

@@ -1,15 +1,11 @@
-"""The stream of actions: stored, left out by the policy, and missing in captures of earlier versions."""
+"""The stream of actions: stored, or left out by the policy."""
 
 import json
 from typing import Any
 
-import msgspec
-
 from tests.support.mcp_client import call_tool
 from tests.support.operation_cases import build_parts, capture_arguments
-from tests.support.server import World, expect_error, ok, run_beside
-from ticketbox.store.core import blobs
-from ticketbox.store.file.database import Write
+from tests.support.server import World, expect_error, ok
 
 ACTIONS: list[dict[str, Any]] = [
     {"seq": 1, "ts": 1_795_253_390_000, "kind": "navigate", "url": "https://shop.example/cart?token=Zq9xW7vK2mP4sT8u"},
@@ -81,27 +77,3 @@ def test_actions_without_their_health_are_complete(world: World) -> None:
     made = ok(send(world, health={name: {"status": "ok"} for name in ("console", "network", "errors")}))
     page = ok(world.api.get(f"/captures/{made['capture_id']}/actions"))
     assert page["health"] == {"status": "ok", "reason": None, "captured": 3, "dropped": 0}
-
-
-def test_captures_without_actions_are_readable(world: World) -> None:
-    """An earlier version stored no actions, and no steps in the excerpt."""
-    made = ok(send(world, [], health={name: {"status": "ok"} for name in ("console", "network", "errors")}))
-    before = ok(world.api.get(f"/tickets/{made['ticket_id']}"))["capture"]
-    assert "actions" not in before["health"]
-    assert before["health_summary"] == "Console, network and errors were collected in full."
-
-    def remove_actions(tx: Write) -> None:
-        excerpt = {name: part for name, part in before.items() if name in EXCERPT}
-        blob = blobs.save_blob(tx, blobs.pack_content(msgspec.json.encode(excerpt), compress=True))
-        tx.execute("UPDATE capture SET actions = NULL, excerpt = ? WHERE public_id = ?", (blob, made["capture_id"]))
-
-    run_beside(world.box.db, remove_actions)
-    after = ok(world.api.get(f"/tickets/{made['ticket_id']}"))["capture"]
-    assert after == {name: part for name, part in before.items() if name != "actions"}
-    whole = ok(world.api.get(f"/tickets/{made['ticket_id']}", params={"detail": "full"}))["capture"]
-    assert whole["actions"]["total"] == 0
-    page = ok(world.api.get(f"/captures/{made['capture_id']}/actions"))
-    assert (page["items"], page["health"]["status"]) == ([], "disabled")
-
-
-EXCERPT = {"error_groups", "failed_requests", "errors", "network", "console"}

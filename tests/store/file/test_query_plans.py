@@ -261,11 +261,6 @@ WALKS = {
     "location.SELECT_LOCATION": {"assets_folder"},  # one row
     "check.STORAGE": {"source_map", "asset", "capture", "company", "part", "stored"},
     "migrate._check_existing": {"user"},  # once at the start
-    "earlier_exports.RESOLVE_DONE": {"board_column"},  # once in an import of an earlier version's export
-    "earlier_exports.COUNT_NUMBERS": {"project"},
-    "earlier_exports.NUMBER_TICKETS": {"ticket"},
-    "earlier_exports.SELECT_PROJECTS_WITHOUT_KEY": {"project"},
-    "earlier_exports.MARK_EXTERNAL_CAPTURES": {"byline"},
     "clients.DELETE_SURPLUS_CLIENTS": {"oauth_client"},  # housekeeping: keeps a table small that anybody can fill
 }
 

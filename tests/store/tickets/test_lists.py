@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from tests.store.file.test_query_plans import FilledDatabase
-from ticketbox.store.file import migrate
 
 COPIES = """
 SELECT l.{who}, t.id FROM {table} l JOIN ticket t ON t.id = l.ticket_id
@@ -50,16 +49,3 @@ def test_copied_columns_follow_their_ticket(connection: sqlite3.Connection, chan
     assert astray(connection) == []
     assert connection.execute(change).rowcount > 0
     assert astray(connection) == []
-
-
-def test_migration_fills_copied_columns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = tmp_path / "filled.db"
-    every = migrate.list_migrations()
-    with monkeypatch.context() as patch:
-        patch.setattr(migrate, "list_migrations", lambda: [each for each in every if each.number < 4])
-        FilledDatabase(path, 30).connection.close()
-    migrate.prepare_file(path)
-    with contextlib.closing(sqlite3.connect(path)) as connection:
-        assert connection.execute("SELECT count(*) FROM ticket_label").fetchone() == (15,)
-        assert connection.execute("SELECT DISTINCT title_key FROM ticket").fetchall() == [("t",)]
-        assert astray(connection) == []

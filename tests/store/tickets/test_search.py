@@ -1,18 +1,14 @@
-"""The index of words: made for old files by its migration, and asked within a time limit."""
+"""The index of words, asked within a time limit."""
 
 import contextlib
-import json
 import sqlite3
 import time
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 from ticketbox.domain.tickets.records import Status
 from ticketbox.domain.tickets.search_query import parse_query
-from ticketbox.store.core import blobs
-from ticketbox.store.file import migrate
 from ticketbox.store.file.connection import connect
 from ticketbox.store.file.database import Read
 from ticketbox.store.file.migrate import prepare_file
@@ -43,73 +39,6 @@ def ask(connection: sqlite3.Connection, q: str, limit: int = 10) -> tuple[list[i
     question = IndexQuery(scope, (1,), search.expand_prefixes(tx, query.texts), query.periods, ())
     hits, whole = search.find_matches(tx, VIEWER, question, None, limit)
     return [each.key for each in hits], whole
-
-
-def old_file(path: Path, monkeypatch: pytest.MonkeyPatch, errors: bytes) -> None:
-    """A file from before the index, with a ticket that has a comment and a capture."""
-    every = migrate.list_migrations()
-    monkeypatch.setattr(migrate, "list_migrations", lambda: [each for each in every if each.number < 5])
-    prepare_file(path)
-    monkeypatch.setattr(migrate, "list_migrations", lambda: every)
-    console = [{"seq": 1, "ts": 1, "level": "error", "args": ["quux exploded"]}]
-    streams = {"console": json.dumps(console).encode(), "errors": errors, "other": b"[]"}
-    with contextlib.closing(sqlite3.connect(path)) as connection, connection:
-        connection.executescript(HOUSE)
-        connection.execute(TICKET, (1, "t-000001", 0, "An old ticket", "about carts"))
-        connection.execute("INSERT INTO comment (public_id, ticket_id, body, created_at, created_by) "
-                           "VALUES ('cmt_1', 1, 'seen in Safari', 0, 1)")  # fmt: skip
-        keys: dict[str, int] = {}
-        for name, data in streams.items():
-            packed = blobs.pack_content(data, compress=True)
-            new = "INSERT INTO blob (sha256, encoding, bytes, data) VALUES (?, ?, ?, ?) RETURNING id"
-            (keys[name],) = connection.execute(new, (packed.sha256, "zstd", packed.size, packed.data)).fetchone()
-        if not errors:
-            connection.execute("UPDATE blob SET data = x'00ff' WHERE id = ?", (keys["errors"],))
-        connection.execute(
-            "INSERT INTO capture (id, public_id, client_id, user_id, ticket_id, captured_at, page, environment, health,"
-            " redaction, summary, excerpt, console, network, errors, created_at, created_by)"
-            " VALUES (1, 'cap_1', 'x', 1, 1, 0, ?, '{}', '{}', '{}', '{}', ?, ?, ?, ?, 0, 1)",
-            (json.dumps({"url": "https://shop.example/basket"}), keys["other"], keys["console"], keys["other"],
-             keys["errors"]),
-        )  # fmt: skip
-        connection.execute("UPDATE ticket SET capture_id = 1")
-
-
-def test_migration_builds_the_index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    error = {"seq": 2, "ts": 1, "kind": "error", "name": "TypeError", "message": "cart is undefined"}
-    old_file(tmp_path / "old.db", monkeypatch, json.dumps([error]).encode())
-    prepare_file(tmp_path / "old.db")
-    with contextlib.closing(connect(tmp_path / "old.db", writes=True)) as connection:
-        for q in ("old", "carts", "safari", "error:TypeError", "error:quux", "page:basket", "has:capture", "t-000001"):
-            assert ask(connection, q) == ([1], True), q
-        prints = connection.execute("SELECT ticket_id, likeness, label FROM fingerprint ORDER BY likeness").fetchall()
-        assert prints == [
-            (1, "same_message", "TypeError: cart is undefined"),
-            (1, "same_page", "shop.example/basket"),
-        ]
-        held = connection.execute("SELECT rowid, * FROM search").fetchall()
-        assert held == connection.execute("SELECT * FROM searchable").fetchall()
-
-
-def test_corrupt_stream_does_not_stop_a_migration(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    old_file(tmp_path / "old.db", monkeypatch, b"")
-    prepare_file(tmp_path / "old.db")
-    with contextlib.closing(connect(tmp_path / "old.db", writes=False)) as connection:
-        assert ask(connection, "old error:quux") == ([1], True)
-
-
-def test_long_migration_reports_progress(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    every = migrate.list_migrations()
-    monkeypatch.setattr(migrate, "list_migrations", lambda: [each for each in every if each.number < 5])
-    prepare_file(tmp_path / "old.db")
-    with contextlib.closing(sqlite3.connect(tmp_path / "old.db")) as connection, connection:
-        connection.executescript(HOUSE)
-        connection.executemany(TICKET, [(n, f"t-{n:06}", n, "T", "") for n in range(1, 3001)])
-    monkeypatch.setattr(migrate, "list_migrations", lambda: every)
-    monkeypatch.setattr("ticketbox.store.file.migrations.functions.REPORT_SECONDS", 0)
-    said: list[str] = []
-    prepare_file(tmp_path / "old.db", said.append)
-    assert "indexing tickets: 2,000 done" in said
 
 
 @pytest.fixture(scope="module")

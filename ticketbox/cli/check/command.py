@@ -95,8 +95,8 @@ def _check_file(db: Path, report: Report, public_url: str | None) -> Iterator[Fi
                 advice = f"choose another file with --db; if ticketbox created this one, {restore}"
                 yield Finding(Severity.PROBLEM, "file", words, advice)
                 return
-            yield _check_schema(inspection, report)
-            if report.schema <= report.newest_schema:
+            yield (schema := _check_schema(inspection, report))
+            if schema.level is not Severity.PROBLEM:
                 yield from _check_contents(inspection, db, report, restore)
     except (UnusableFile, OSError) as error:
         yield Finding(Severity.PROBLEM, "file", f"can't read the file: {error}", restore)
@@ -151,19 +151,18 @@ def _compact(db: Path, progress: Progress) -> int:
 
 
 def _check_schema(inspection: "Inspection", report: Report) -> Finding:
-    from ticketbox.store.file.migrate import find_newest_number
+    from ticketbox.store.file.migrate import find_newest_number, find_schema_fault
 
     current, newest = inspection.read_schema_number(), find_newest_number()
     report.schema, report.newest_schema = current, newest
     if current == newest:
         return Finding(Severity.OK, "schema", f"schema {current:04}, this version's newest")
-    if current < newest:
-        words = f"schema {current:04} is older than this version's {newest:04}"
-        return Finding(
-            Severity.NOTE, "schema", words, "nothing: the next `ticketbox serve` copies the file and migrates it"
-        )
-    words = f"schema {current:04} is newer than this version's {newest:04}"
-    return Finding(Severity.PROBLEM, "schema", words, "use the newer ticketbox that wrote it")
+    if fault := find_schema_fault(current):
+        words, _, advice = fault.partition("; ")
+        return Finding(Severity.PROBLEM, "schema", words, advice)
+    words = f"schema {current:04} is older than this version's {newest:04}"
+    advice = "nothing: the next `ticketbox serve` copies the file and migrates it"
+    return Finding(Severity.NOTE, "schema", words, advice)
 
 
 def _check_contents(inspection: "Inspection", db: Path, report: Report, restore: str) -> Iterator[Finding]:

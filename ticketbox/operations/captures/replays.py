@@ -108,8 +108,7 @@ async def write_transcript(
 
 def _build_transcript(args: GetReplayTranscript, stored: StoredScene) -> ReplayTranscript:
     def read(stream: Stream) -> bytes:
-        packed = stored.streams.get(stream)
-        return b"[]" if packed is None else blobs.unpack_content(*packed)
+        return blobs.unpack_content(*stored.streams[stream])
 
     events = msgspec.json.decode(blobs.unpack_content(*stored.replay))
     start, end = events[0]["timestamp"], events[-1]["timestamp"]

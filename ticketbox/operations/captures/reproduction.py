@@ -48,8 +48,7 @@ def render_archive(stored: StoredRecording) -> Content:
     """Write the files of a stored recording, and compress them."""
 
     def read(stream: Stream) -> bytes:
-        packed = stored.streams.get(stream)
-        return b"[]" if packed is None else blobs.unpack_content(*packed)
+        return blobs.unpack_content(*stored.streams[stream])
 
     recording = Recording(
         capture=stored.capture,

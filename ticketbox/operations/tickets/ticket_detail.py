@@ -1,6 +1,5 @@
 """Reading a ticket with its capture, comments and history, shortened to fit an agent's context."""
 
-import contextlib
 from enum import StrEnum
 from functools import partial
 from typing import Annotated
@@ -209,16 +208,12 @@ def _load_capture(tx: Read, actor: Actor, ticket: int, args: GetTicket) -> Captu
 
 def _load_excerpt(tx: Read, actor: Actor, stored: StoredCapture, detail: Detail) -> CaptureExcerpt:
     if detail is Detail.SUMMARY:
-        with contextlib.suppress(msgspec.ValidationError):
-            return msgspec.json.decode(blobs.load_content(tx, stored.excerpt), type=CaptureExcerpt)
-        tx.leave_event_loop()  # an earlier version stored it without an overview; jobs/excerpts rebuilds it
+        return msgspec.json.decode(blobs.load_content(tx, stored.excerpt), type=CaptureExcerpt)
     console = captures.load_entries(tx, stored, Stream.CONSOLE, ConsoleEntry)
     network = captures.load_entries(tx, stored, Stream.NETWORK, NetworkEntry)
     errors = captures.load_entries(tx, stored, Stream.ERRORS, ErrorEntry)
     actions = captures.load_entries(tx, stored, Stream.ACTIONS, ActionEntry)
     build = partial(build_excerpt, console, network, errors, actions, capture_id=stored.capture.id)
-    if detail is Detail.SUMMARY:
-        return build()
     if actor.via is Via.MCP:
         return build(budget_tokens=FULL_TOOL_TOKENS)
     return build(budget_tokens=FULL_TOKENS, estimate=estimate_by_length)

@@ -9,7 +9,6 @@ from ticketbox.domain.captures.environment import Environment
 from ticketbox.domain.captures.intake.entry_sequence import EntrySequence
 from ticketbox.domain.captures.intake.new_capture import NewCapture
 from ticketbox.domain.captures.records import Capture, ListedCapture
-from ticketbox.domain.captures.summaries import excerpt
 from ticketbox.domain.core.clock import format_rfc3339
 from ticketbox.domain.tickets.records import CaptureSummary
 from ticketbox.store.captures import assets
@@ -41,9 +40,8 @@ def find_capture_by_client_id(tx: Read, user: int, client_id: str) -> EarlierCap
 
 INSERT_CAPTURE = """
 INSERT INTO capture (public_id, client_id, user_id, ticket_id, captured_at, page, environment, health, redaction,
-  summary, excerpt, excerpt_version, console, network, errors, actions, replay, error_words, console_words, created_at,
-  created_by)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, '', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+  summary, excerpt, console, network, errors, actions, replay, error_words, console_words, created_at, created_by)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, '', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
 
 
@@ -55,7 +53,7 @@ def insert_capture(tx: Write, user: int, ticket: int, new: NewCapture, byline: i
     return tx.insert(
         INSERT_CAPTURE,
         (new.public_id, new.client_id, user, ticket, new.captured_at, *encoded,
-         blobs.save_blob(tx, new.excerpt), excerpt.VERSION, *streams, replay, new.error_words, new.console_words,
+         blobs.save_blob(tx, new.excerpt), *streams, replay, new.error_words, new.console_words,
          tx.now, byline),
     )  # fmt: skip
 
@@ -83,7 +81,7 @@ def increment_screenshot_version(tx: Write, asset: int) -> None:
 
 
 class StoredCapture(msgspec.Struct, frozen=True):
-    """A capture with the keys of its blobs. One that an earlier version stored has no actions."""
+    """A capture with the keys of its blobs."""
 
     key: int
     capture: Capture
@@ -115,7 +113,7 @@ class _CaptureRow(NamedTuple):
     console: int
     network: int
     errors: int
-    actions: int | None
+    actions: int
     confirmed_at: int | None
     confirmed_by: int | None
 
@@ -139,9 +137,12 @@ def load_capture(tx: Read, key: int) -> StoredCapture:
         external=summary.external,
         confirmed=Bylines(tx, [row.confirmed_by]).build_optional(row.confirmed_by, row.confirmed_at),
     )
-    streams = {Stream.CONSOLE: row.console, Stream.NETWORK: row.network, Stream.ERRORS: row.errors}
-    if row.actions is not None:
-        streams[Stream.ACTIONS] = row.actions
+    streams = {
+        Stream.CONSOLE: row.console,
+        Stream.NETWORK: row.network,
+        Stream.ERRORS: row.errors,
+        Stream.ACTIONS: row.actions,
+    }
     return StoredCapture(row.key, capture, summary, row.excerpt, streams)
 
 
@@ -158,9 +159,8 @@ def load_replay(tx: Read, key: int) -> tuple[str, str, bytes] | None:
 
 
 def load_entries(tx: Read, stored: StoredCapture, stream: Stream, kind: type[E]) -> EntrySequence[E]:
-    """Load the entries of a stream; none if the capture is older than the stream."""
-    blob = stored.streams.get(stream)
-    return EntrySequence(kind) if blob is None else EntrySequence(kind, blobs.load_content(tx, blob))
+    """Load the entries of a stream."""
+    return EntrySequence(kind, blobs.load_content(tx, stored.streams[stream]))
 
 
 SELECT_CAPTURES_OF_TICKET = """

@@ -8,7 +8,6 @@ import msgspec
 from ticketbox.domain.captures.capture import Stream
 from ticketbox.domain.captures.records import SourceMapRecord
 from ticketbox.domain.captures.source_maps.resolution import Script
-from ticketbox.domain.captures.summaries.excerpt import VERSION
 from ticketbox.domain.core.ids import Prefix, generate_id
 from ticketbox.store.core import blobs
 from ticketbox.store.core.blobs import PackedContent
@@ -222,7 +221,7 @@ def _find_map(tx: Read, project: int, release: str | None, script: Script) -> in
 
 
 REPLACE_STREAMS = """
-UPDATE capture SET console = :console, errors = :errors, excerpt = :excerpt, excerpt_version = :version
+UPDATE capture SET console = :console, errors = :errors, excerpt = :excerpt
 WHERE id = :key AND console = :old_console AND errors = :old_errors
 """
 
@@ -238,7 +237,6 @@ def replace_streams(
             "console": blobs.save_blob(tx, console),
             "errors": blobs.save_blob(tx, errors),
             "excerpt": blobs.save_blob(tx, excerpt),
-            "version": VERSION,
             "old_console": queued.blobs[Stream.CONSOLE],
             "old_errors": queued.blobs[Stream.ERRORS],
         },

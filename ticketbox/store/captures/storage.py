@@ -1,4 +1,4 @@
-"""How many bytes of captures and attachments companies store; triggers keep the figures (migration 0026)."""
+"""How many bytes of captures and attachments companies store; triggers keep the figures."""
 
 from typing import NamedTuple
 

@@ -99,14 +99,14 @@ def _build_zip_info(name: str, method: int) -> zipfile.ZipInfo:
 class ArchiveReader:
     """Reads an export. Raises InvalidArchive where it doesn't match its manifest."""
 
-    def __init__(self, path: Path, newest_schema: int) -> None:
+    def __init__(self, path: Path, schema: int) -> None:
         try:
             self._zip = zipfile.ZipFile(path)
-            self.manifest = self._read_manifest(newest_schema)
+            self.manifest = self._read_manifest(schema)
         except ZIP_ERRORS as error:
             raise InvalidArchive(f"{path}: this isn't an export of ticketbox, or it is damaged ({error})") from error
 
-    def _read_manifest(self, newest_schema: int) -> Manifest:
+    def _read_manifest(self, schema: int) -> Manifest:
         infos = self._zip.infolist()
         names = [info.filename for info in infos]
         if len(set(names)) != len(names):
@@ -123,11 +123,11 @@ class ArchiveReader:
             manifest = msgspec.json.decode(data, type=Manifest)
         except (msgspec.MsgspecError, RecursionError) as error:
             raise InvalidArchive(f"the export is damaged: its manifest can't be read ({error})") from error
-        if manifest.schema > newest_schema:
-            raise InvalidArchive(
-                f"the export has schema {manifest.schema:04} and this version supports up to {newest_schema:04}; "
-                "use a newer ticketbox"
-            )
+        if manifest.schema != schema:
+            advice = "use the newer ticketbox that wrote it"
+            if manifest.schema < schema:
+                advice = "import it with the ticketbox that wrote it, open that file with this one, and export it again"
+            raise InvalidArchive(f"the export has schema {manifest.schema:04} and this version {schema:04}; {advice}")
         if manifest.entries.keys() | {MANIFEST} != set(names):
             raise InvalidArchive("the export is damaged: its entries don't match its manifest")
         for name, entry in manifest.entries.items():

@@ -17,7 +17,6 @@ from ticketbox.domain.tickets.records import CaptureSummary, WorkRepository
 from ticketbox.domain.tickets.title_words import build_title_key
 from ticketbox.domain.work.records import PlanItem, Usage, WorkLink
 from ticketbox.store.core import blobs
-from ticketbox.store.export_import import earlier_exports
 from ticketbox.store.export_import.archive import ArchiveReader, ArchiveWriter, InvalidArchive, Manifest
 from ticketbox.store.file.database import Read
 
@@ -62,7 +61,7 @@ TABLES: dict[str, str] = {
 EXCLUDED_TABLES = {
     "credential": "secret", "credential_project": "secret", "oauth_client": "secret", "oauth_grant": "secret",
     "oauth_request": "secret", "oauth_secret": "secret", "invitation": "secret", "invitation_project": "secret",
-    "setup_key": "secret", "idempotency": "temporary", "migration": "belongs to the file", "preview": "rebuilt",
+    "setup_key": "secret", "idempotency": "temporary", "preview": "rebuilt",
     "ticket_label": "rebuilt", "company_storage": "rebuilt", "webhook": "secret", "delivery": "temporary",
     "attempt": "temporary", "git_hook": "secret", "report_key": "secret", "git_delivery": "temporary",
     "notification": "temporary", "mailbox": "personal", "mail": "temporary", "ticket_mute": "personal",
@@ -156,8 +155,6 @@ def _read_rows(
     connection: sqlite3.Connection, table: str, where: str, given: dict[str, Any], wanted: dict[str, set[int]]
 ) -> Iterator[dict[str, Any]]:
     shape = read_shape(connection, table)
-    if not shape.columns:  # a file of an earlier version, without this table
-        return
     order = "id" if "id" in shape.columns else ", ".join(shape.columns[:3])
     collected = [(name, wanted[other]) for name, other in shape.keys.items() if other in wanted]
     names = ", ".join(f'"{name}"' for name in shape.columns)
@@ -199,7 +196,6 @@ def import_records(connection: sqlite3.Connection, reader: ArchiveReader, report
     titles = connection.execute("SELECT title, id FROM ticket WHERE id > ?", (first,)).fetchall()
     connection.executemany(SET_TITLE_KEY, [(build_title_key(title), key) for title, key in titles])
     connection.execute(INSERT_LABELS, (first,))
-    earlier_exports.complete_tickets(reader.manifest.schema, connection, first)
     connection.execute(DELETE_INDEXED, (first,))
     connection.execute(INSERT_INDEXED, (first,))
     report("checking foreign keys", 0)
@@ -265,7 +261,6 @@ class _Importer:
         if unknown := record.keys() - set(shape.columns):
             raise ValueError(f"the field {min(unknown)} is unknown")
         row = dict(record)
-        earlier_exports.complete_record(self._reader.manifest.schema, table, row)
         for name, kind in _JSON_COLUMNS.items():
             if name[0] == table and row.get(name[1]):
                 msgspec.json.decode(row[name[1]], type=kind)

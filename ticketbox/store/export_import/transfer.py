@@ -12,7 +12,7 @@ from ticketbox.store.file.connection import connect
 from ticketbox.store.file.database import Read
 from ticketbox.store.file.folder.contents import AssetsFolder
 from ticketbox.store.file.folder.location import read_location
-from ticketbox.store.file.migrate import find_newest_number, prepare_file, read_applied_number
+from ticketbox.store.file.migrate import find_newest_number, prepare_file, read_schema_number
 
 
 class CompanyNotFound(Exception):
@@ -42,7 +42,7 @@ def export_file(db: Path, target: Path, company: str | None, report: records.Rep
             part.unlink(missing_ok=True)
             part.touch(mode=0o600)
             with part.open("wb") as file:
-                writer = ArchiveWriter(file, __version__, read_applied_number(connection), company)
+                writer = ArchiveWriter(file, __version__, read_schema_number(connection), company)
                 manifest = records.export_records(Read(connection, 0, folder=folder), writer, key, report)
                 file.flush()
                 os.fsync(file.fileno())

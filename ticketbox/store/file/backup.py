@@ -21,7 +21,7 @@ from ticketbox.store.file.connection import get_log_paths
 from ticketbox.store.file.folder.contents import flush_folder
 from ticketbox.store.file.folder.copies import AssetsCopy, prepare_copy
 from ticketbox.store.file.folder.location import Location, save_location
-from ticketbox.store.file.migrate import UnusableFile, find_newest_number
+from ticketbox.store.file.migrate import UnusableFile, find_schema_fault
 
 NAME_FORMAT = "%Y%m%dT%H%M%SZ"
 STEP_PAGES = 64
@@ -205,11 +205,8 @@ def _copy_pages(
         if not inspection.is_ticketbox_file():
             raise UnusableFile(f"{source}: this isn't a file of ticketbox")
         schema = inspection.read_schema_number()
-        if schema > find_newest_number():
-            raise UnusableFile(
-                f"{source}: the file has schema {schema:04} and this version supports up to {find_newest_number():04}; "
-                "use the newer ticketbox that wrote it"
-            )
+        if fault := find_schema_fault(schema):
+            raise UnusableFile(f"{source}: {fault}")
         steps = 0
 
         def on_step(_: int, left: int, total: int) -> None:

@@ -6,7 +6,6 @@ write-ahead log.
 """
 
 import contextlib
-import functools
 import hashlib
 import sqlite3
 import sys
@@ -21,7 +20,7 @@ from ticketbox.store.file.database import Row
 from ticketbox.store.file.folder.contents import AssetsFolder
 from ticketbox.store.file.folder.location import read_location
 from ticketbox.store.file.folder.sweep import list_unused
-from ticketbox.store.file.migrate import APPLICATION_ID, UnusableFile, read_applied_number
+from ticketbox.store.file.migrate import APPLICATION_ID, UnusableFile, read_schema_number
 from ticketbox.store.file.orphans import IS_ORPHAN
 
 if sys.version_info >= (3, 14):
@@ -87,9 +86,9 @@ class Inspection:
         return self._fetch_value("PRAGMA application_id") == APPLICATION_ID
 
     def read_schema_number(self) -> int:
-        """Return the number of the last migration that was applied to the file."""
+        """Return the number of the file's schema."""
         with _report_damage():
-            return read_applied_number(self._connection)
+            return read_schema_number(self._connection)
 
     def list_page_faults(self) -> list[str]:
         """List faults in pages, indexes and constraints that SQLite finds; empty for a sound file. Slow."""
@@ -107,7 +106,7 @@ class Inspection:
 
     def measure_orphans(self) -> UnusedContents:
         """Return the unused contents that the server's housekeeping will delete."""
-        return UnusedContents(*self._fetch_rows(self._adapt(ORPHANS))[0])
+        return UnusedContents(*self._fetch_rows(ORPHANS)[0])
 
     def list_unused_files(self) -> list[str]:
         """List the files in the assets folder that no content refers to; the server's housekeeping erases them."""
@@ -119,7 +118,7 @@ class Inspection:
         The files of `known` hashes aren't read.
         """
         after = -1
-        while row := next(iter(self._fetch_rows(self._adapt(SELECT_NEXT_BLOB), (after,))), None):
+        while row := next(iter(self._fetch_rows(SELECT_NEXT_BLOB, (after,))), None):
             after, sha256, encoding, size, data, stored = row
             if stored is None:
                 yield BlobCheck(after, len(data), is_sound(sha256, encoding, size, data))
@@ -139,14 +138,6 @@ class Inspection:
         """List the contents that are files: their hashes and lengths."""
         if self.location is not None:
             yield from self._fetch_rows(SELECT_FILES)
-
-    @functools.cached_property
-    def _has_files(self) -> bool:
-        return bool(self._fetch_value("SELECT count(*) FROM pragma_table_info('blob') WHERE name = 'stored'"))
-
-    def _adapt(self, sql: str) -> str:
-        """Adapt a query to a file of a version before assets folders."""
-        return sql if self._has_files else sql.replace("b.stored", "NULL")
 
     def list_storage_faults(self) -> list[StorageFault]:
         """List companies whose count of stored bytes is wrong. The file must have this version's schema."""
@@ -170,7 +161,7 @@ class Inspection:
 
     def measure_blob_bytes(self) -> int:
         """Return the number of bytes that `check_blobs` will read."""
-        return self._fetch_value(self._adapt(BLOB_BYTES))
+        return self._fetch_value(BLOB_BYTES)
 
     def _fetch_rows(self, sql: str, parameters: Row = ()) -> list[Row]:
         with _report_damage():
@@ -189,7 +180,7 @@ WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '
 BLOB_BYTES = "SELECT ifnull(sum(ifnull(b.stored, length(b.data))), 0) FROM blob b"
 ORPHANS = f"SELECT count(*), ifnull(sum(ifnull(b.stored, length(b.data))), 0) FROM blob b WHERE {IS_ORPHAN}"
 
-# What the triggers of migration 0046 add up.
+# What the triggers of schema/storage.sql add up.
 STORAGE = """
 WITH part (project_id, blob_id) AS (
   SELECT project_id, blob_id FROM source_map

@@ -1,6 +1,6 @@
-"""Migration of a file to this version's schema: each migration and its record in one transaction.
+"""The file's schema: a new file gets it whole, an older one in steps, each with its number in one transaction.
 
-A file of a newer version is refused unchanged, and an existing file is copied before its first
+A file of a version that is newer, or too old, is refused unchanged, and an existing file is copied before its first
 change (docs/operate/maintenance.md, "Upgrades").
 """
 
@@ -9,18 +9,22 @@ import os
 import re
 import sqlite3
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import cache
 from importlib import resources
 from pathlib import Path
 
 import msgspec
 
 from ticketbox.store.file.connection import connect, get_log_paths
-from ticketbox.store.file.migrations.functions import register_functions
 
 APPLICATION_ID = 0x74626F78  # "tbox"
 PAGE_SIZE = 8192
 PAGE_CHECK_SECONDS = 1.0
+# The files of the schema. A trigger comes after its table.
+SUBJECTS = (
+    "core", "accounts", "companies", "tickets", "work", "captures", "git", "reports", "events", "storage", "search",
+)  # fmt: skip
 
 
 class UnusableFile(Exception):
@@ -28,29 +32,35 @@ class UnusableFile(Exception):
 
 
 class Migration(msgspec.Struct, frozen=True):
-    """A migration of the schema: `0001_initial.sql` is number 1."""
+    """A step to the schema of this number: `0054_one_schema.sql`."""
 
     number: int
     name: str
     sql: str
 
 
-def list_migrations() -> list[Migration]:
-    """List all migrations, oldest first. The list only grows."""
-    folder = resources.files("ticketbox.store.file") / "migrations"
+@cache
+def list_migrations() -> tuple[Migration, ...]:
+    """List the steps between schemas, oldest first; the last one's number is that of this version's schema."""
     migrations: list[Migration] = []
-    for entry in folder.iterdir():
-        match = re.fullmatch(r"(\d{4})_(\w+)\.sql", entry.name)
-        if match:
+    for entry in (resources.files("ticketbox.store.file") / "migrations").iterdir():
+        if match := re.fullmatch(r"(\d{4})_(\w+)\.sql", entry.name):
             migrations.append(Migration(int(match[1]), match[2], entry.read_text("utf-8")))
-    return sorted(migrations, key=lambda migration: migration.number)
+    return tuple(sorted(migrations, key=lambda migration: migration.number))
+
+
+@cache
+def read_schema() -> str:
+    """Read the schema of a new file."""
+    folder = resources.files("ticketbox.store.file") / "schema"
+    return "\n".join((folder / f"{subject}.sql").read_text("utf-8") for subject in SUBJECTS)
 
 
 def prepare_file(path: Path, report: Callable[[str], None] = lambda _: None) -> None:
-    """Create the file if it is missing, and migrate it to the newest schema.
+    """Create the file if it is missing, and migrate it to this version's schema.
 
-    Raises UnusableFile for a file that isn't ticketbox's, is damaged, or is of a newer version; such a file stays
-    unchanged.
+    Raises UnusableFile for a file that isn't ticketbox's, is damaged, or that this version can't migrate; such a file
+    stays unchanged.
     """
     try:
         if not path.exists() or path.stat().st_size == 0:
@@ -66,28 +76,47 @@ def prepare_file(path: Path, report: Callable[[str], None] = lambda _: None) -> 
 
 
 def _migrate(connection: sqlite3.Connection, path: Path, report: Callable[[str], None]) -> None:
-    applied = read_applied_number(connection)
+    number = read_schema_number(connection)
     connection.execute("PRAGMA journal_mode = WAL")  # a restored copy isn't in WAL mode
-    pending = [migration for migration in list_migrations() if migration.number > applied]
-    if pending and applied:
-        _copy_before_migrating(connection, path, applied, report)
-    register_functions(connection, report)
+    if not number:
+        _run_script(connection, find_newest_number(), read_schema())
+        return
+    pending = [migration for migration in list_migrations() if migration.number > number]
+    if pending:
+        _copy_before_migrating(connection, path, pending[0].number, report)
     for migration in pending:
-        if applied:
-            report(f"applying migration {migration.number:04} {migration.name}")
-        _apply_migration(connection, migration)
+        report(f"applying migration {migration.number:04} {migration.name}")
+        _run_script(connection, migration.number, migration.sql)
 
 
-def read_applied_number(connection: sqlite3.Connection) -> int:
-    """Read the number of the last migration applied to the file; 0 for an empty file."""
-    if not connection.execute("SELECT 1 FROM sqlite_schema WHERE name = 'migration'").fetchone():
-        return 0
-    return connection.execute("SELECT ifnull(max(number), 0) FROM migration").fetchone()[0]
+def read_schema_number(connection: sqlite3.Connection) -> int:
+    """Read the number of the file's schema; 0 for an empty file."""
+    number: int = connection.execute("PRAGMA user_version").fetchone()[0]
+    if number or not connection.execute("SELECT 1 FROM sqlite_schema WHERE name = 'migration'").fetchone():
+        return number
+    return connection.execute("SELECT max(number) FROM migration").fetchone()[0]  # until schema 53
 
 
 def find_newest_number() -> int:
-    """Return the number of this version's last migration."""
+    """Return the number of this version's schema."""
     return list_migrations()[-1].number
+
+
+def find_schema_fault(number: int) -> str | None:
+    """Explain why this version can't use a file of a schema, and what to do; None if it can."""
+    oldest, newest = list_migrations()[0].number - 1, find_newest_number()
+    if number > newest:
+        return (
+            f"the file has schema {number:04} and this version supports up to {newest:04}; "
+            "use the newer ticketbox that wrote it"
+        )
+    if number < oldest:
+        return (
+            f"the file has schema {number:04}, which a development version wrote, and this version supports "
+            f"{oldest:04} and newer; migrate it first with an older ticketbox "
+            '(docs/operate/maintenance.md, "Files of development versions")'
+        )
+    return None
 
 
 def _create_file(path: Path) -> None:
@@ -103,8 +132,8 @@ def _check_existing(path: Path) -> None:
     """Check an existing file without changing it."""
     with contextlib.closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
         is_ours = connection.execute("PRAGMA application_id").fetchone()[0] == APPLICATION_ID
-        applied = read_applied_number(connection)
-        if is_ours and applied:
+        number = read_schema_number(connection)
+        if is_ours and number:
             connection.execute("SELECT count(*) FROM user").fetchone()
             pages = connection.execute("PRAGMA page_count").fetchone()[0]
             size = connection.execute("PRAGMA page_size").fetchone()[0]
@@ -113,11 +142,8 @@ def _check_existing(path: Path) -> None:
             _check_pages(connection, path)
     if not is_ours:
         raise UnusableFile(f"{path}: this is an SQLite file of another program; choose another with --db")
-    if applied > find_newest_number():
-        raise UnusableFile(
-            f"{path}: the file has schema {applied:04} and this version supports up to {find_newest_number():04}; "
-            "run the newer ticketbox that wrote it"
-        )
+    if number and (fault := find_schema_fault(number)):
+        raise UnusableFile(f"{path}: {fault}")
 
 
 def _check_pages(connection: sqlite3.Connection, path: Path) -> None:
@@ -162,14 +188,14 @@ def _explain_damage(path: Path, error: object) -> str:
 
 
 def _copy_before_migrating(
-    connection: sqlite3.Connection, path: Path, applied: int, report: Callable[[str], None]
+    connection: sqlite3.Connection, path: Path, number: int, report: Callable[[str], None]
 ) -> None:
     """Copy the file beside itself. The copy's name ends in `.part` until it is complete."""
-    copy = path.with_name(f"{path.name}.before-{applied + 1:04}-{time.strftime('%Y%m%d%H%M%S', time.gmtime())}")
+    copy = path.with_name(f"{path.name}.before-{number:04}-{time.strftime('%Y%m%d%H%M%S', time.gmtime())}")
     part = path.with_name(f"{path.name}.copy.part")
     with contextlib.closing(connect(path, writes=True)) as guard:
         guard.execute("BEGIN IMMEDIATE")  # prevents writes, and another command's copy
-        if read_applied_number(guard) > applied:
+        if read_schema_number(guard) >= number:
             return
         report(f"copying the file to {copy}")
         part.unlink(missing_ok=True)
@@ -180,21 +206,26 @@ def _copy_before_migrating(
         part.replace(copy)
 
 
-def _apply_migration(connection: sqlite3.Connection, migration: Migration) -> None:
-    # executescript() would commit first; BEGIN inside the script keeps the whole step in one transaction.
-    # The record comes first, so that the second of two concurrent commands stops there.
-    table = (
-        "CREATE TABLE IF NOT EXISTS migration "
-        "(number INTEGER PRIMARY KEY, name TEXT NOT NULL, applied_at INTEGER NOT NULL) STRICT"
-    )
-    record = (
-        "INSERT INTO migration (number, name, applied_at) "
-        f"VALUES ({migration.number}, '{migration.name}', {time.time_ns() // 1_000_000})"
-    )
+def _run_script(connection: sqlite3.Connection, number: int, sql: str) -> None:
+    """Run a script and record the schema's number in one transaction, unless another command has done it meanwhile."""
+    connection.execute("BEGIN IMMEDIATE")
     try:
-        connection.executescript(f"BEGIN IMMEDIATE; {table}; {record}; {migration.sql}\n; COMMIT;")
-    except sqlite3.Error:
+        if read_schema_number(connection) < number:
+            for statement in _split_statements(sql):
+                connection.execute(statement)
+            connection.execute(f"PRAGMA user_version = {number}")
+        connection.execute("COMMIT")
+    except BaseException:
         if connection.in_transaction:
             connection.execute("ROLLBACK")
-        if read_applied_number(connection) < migration.number:
-            raise
+        raise
+
+
+def _split_statements(sql: str) -> Iterator[str]:
+    """Split a script after each statement, since executescript() would commit first."""
+    statement = ""
+    for part in sql.split(";"):
+        statement += f"{part};"
+        if sqlite3.complete_statement(statement):
+            yield statement
+            statement = ""

@@ -30,8 +30,8 @@ def restore_backup(
     """Replace `db` by a verified copy of `source`. The old file is kept beside it, and its assets where they are.
 
     The assets of the backup are copied to a new subfolder of `assets_dir`, else of the folder that the old file has.
-    The caller holds the file's lock. Raises UnusableFile for a source that is damaged or of a newer
-    version, and for a file that already exists (unless `force`); nothing is changed then.
+    The caller holds the file's lock. Raises UnusableFile for a source that is damaged or whose schema
+    this version doesn't support, and for a file that already exists (unless `force`); nothing is changed then.
     """
     if not force and db.exists() and db.stat().st_size:
         raise UnusableFile(f"{db}: the file already exists; --force replaces it, and keeps the old one beside it")

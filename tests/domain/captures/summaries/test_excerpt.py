@@ -64,8 +64,9 @@ def clicks(count: int) -> list[ActionEntry]:
 
 def measure(chosen: CaptureExcerpt) -> int:
     """The tokens of an excerpt, as tools write it."""
-    actions = [] if chosen.actions is msgspec.UNSET else [chosen.actions]
-    parts = (chosen.error_groups, chosen.failed_requests, chosen.errors, chosen.network, chosen.console, *actions)
+    parts = (
+        chosen.error_groups, chosen.failed_requests, chosen.errors, chosen.network, chosen.console, chosen.actions,
+    )  # fmt: skip
     return sum(estimate_tokens(write_entry(entry)) for part in parts for entry in part.items)
 
 

@@ -23,7 +23,6 @@ from ticketbox.domain.captures.summaries.lines import format_line
 from ticketbox.domain.captures.summaries.overview import ErrorGroup, FailedRequest, group_errors, group_failed_requests
 from ticketbox.domain.core.access.tokens import estimate_tokens
 
-VERSION = 1  # raise it when excerpts that are stored must be built again
 BYTES_PER_TOKEN = 4  # bytes of JSON for each token, roughly
 DEFAULT_BUDGET = 3_600
 SHORTEST = 200
@@ -52,17 +51,14 @@ class Part(msgspec.Struct, Generic[E]):
 
 
 class CaptureExcerpt(msgspec.Struct):
-    """A capture's streams, cut. `next` is the call that fetches what is missing; null if nothing is.
-
-    An excerpt that an earlier version stored has no `actions`.
-    """
+    """A capture's streams, cut. `next` is the call that fetches what is missing; null if nothing is."""
 
     error_groups: Part[ErrorGroup]
     failed_requests: Part[FailedRequest]
     errors: Part[ErrorEntry]
     network: Part[NetworkEntry]
     console: Part[ConsoleEntry]
-    actions: Part[Step] | msgspec.UnsetType = msgspec.UNSET
+    actions: Part[Step]
 
 
 def estimate_by_length(text: str) -> int:

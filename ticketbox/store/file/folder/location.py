@@ -40,7 +40,7 @@ def create_location(path: str | None) -> Location:
 
 
 def read_location(connection: sqlite3.Connection) -> Location | None:
-    """Read where a file's folder is; None if it has none, or is of a version before assets folders.
+    """Read where a file's folder is; None if it has none, or isn't a file of ticketbox.
 
     Raises UnusableFile for a name that ticketbox doesn't give.
     """
