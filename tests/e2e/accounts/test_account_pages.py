@@ -84,8 +84,7 @@ def test_other_sessions_are_signed_out_from_the_list(chromium: Chromium, world: 
         ok(other.post("/session", json={"email": world.owner.email, "password": PASSWORD}))
 
     async def visit(page: Page) -> None:
-        watch = await open_as(page, world.owner, "/settings/sessions")  # its address in earlier versions
-        await expect(page).to_have_url(f"{world.box.url}/settings/sign-in")
+        watch = await open_as(page, world.owner, "/settings/sign-in")
         here = page.get_by_role("listitem").filter(has_text="This session")
         await here.wait_for()
         row = page.get_by_role("listitem").filter(has_text="Firefox on Windows")

@@ -5,14 +5,10 @@ A hash takes about 50 ms and 32 MiB. Call these on a worker thread.
 
 import unicodedata
 from functools import cache
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from argon2 import PasswordHasher
-
-
-# The first is that of new hashes. Earlier versions hashed what the browser sent, which has one of the others.
-_FORMS: tuple[Literal["NFKC", "NFC", "NFD"], ...] = ("NFKC", "NFC", "NFD")
 
 
 @cache
@@ -29,17 +25,15 @@ def _get_dummy_hash() -> str:
 
 def hash_password(password: str) -> str:
     """Hash a password with argon2id, for the database. Its form doesn't matter (NIST SP 800-63B, 3.1.1.2)."""
-    return _get_hasher().hash(unicodedata.normalize(_FORMS[0], password))
+    return _get_hasher().hash(unicodedata.normalize("NFKC", password))
 
 
 def verify_password(stored: str | None, password: str) -> bool:
     """Whether the password matches; takes as long for an account that doesn't exist (None)."""
     from argon2.exceptions import InvalidHashError, VerificationError
 
-    for spelling in dict.fromkeys(unicodedata.normalize(form, password) for form in _FORMS):
-        try:
-            _get_hasher().verify(stored or _get_dummy_hash(), spelling)
-        except (VerificationError, InvalidHashError):
-            continue
-        return stored is not None
-    return False
+    try:
+        _get_hasher().verify(stored or _get_dummy_hash(), unicodedata.normalize("NFKC", password))
+    except (VerificationError, InvalidHashError):
+        return False
+    return stored is not None

@@ -16,8 +16,8 @@ export interface Account {
   expires: number | null;
   refresh: string | null;
   client: string | null;
-  /** What the token may do; missing if an earlier version signed in. */
-  scopes?: string[];
+  /** What the token may do. */
+  scopes: string[];
 }
 
 /** A sign-in that was started and not yet finished. */

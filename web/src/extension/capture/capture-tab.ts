@@ -118,8 +118,7 @@ function findTop(result: FramesResult): FrameReport | null {
 async function readDeclared({ id, url }: chrome.tabs.Tab): Promise<unknown> {
   const projects = (await appState.get('projects')) ?? [];
   const project = chooseProject(projects, url ?? '');
-  // projects that an earlier version stored have no names
-  const named = (project ? [project] : projects).flatMap((each) => each.capture_policy.declared_names ?? []);
+  const named = (project ? [project] : projects).flatMap((each) => each.capture_policy.declared_names);
   const reading = chrome.scripting.executeScript({
     target: { tabId: id! },
     world: 'MAIN',

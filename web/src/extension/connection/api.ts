@@ -47,7 +47,7 @@ async function loadAll<T>(path: string, filters: { [name: string]: string } = {}
 /** The members whom the token can assign to tickets of a project; none if it can't assign. Raises ApiError. */
 export async function loadAssignableMembers({ id, company_id: company }: Project): Promise<Member[]> {
   const account = await appState.get('account');
-  if (!account?.scopes?.includes('tickets:assign')) return [];
+  if (!account?.scopes.includes('tickets:assign')) return [];
   return loadAll<Member>(`/companies/${company}/members`, { project_id: id });
 }
 

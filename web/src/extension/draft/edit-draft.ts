@@ -83,7 +83,7 @@ function removeScreenshot({ marks: _, ...draft }: Draft): Draft {
 }
 
 export function countEarlierEntries(draft: Draft): number {
-  const entries = STREAMS.flatMap((name) => (draft.streams[name] ?? []) as AnyEntry[]);
+  const entries = STREAMS.flatMap((name) => draft.streams[name] as AnyEntry[]);
   return entries.filter((each) => !isOfCurrentPage(draft, each)).length;
 }
 

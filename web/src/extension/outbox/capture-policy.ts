@@ -11,7 +11,7 @@ export function listRefused({ actions, replay, page_source_maps: maps }: Capture
   return [
     ...(actions === 'off' ? ['actions' as const] : []),
     ...(replay === 0 ? ['replay' as const] : []),
-    ...(maps === 'on' ? [] : ['source_maps' as const]), // a server of an earlier version doesn't know it
+    ...(maps === 'off' ? ['source_maps' as const] : []),
   ];
 }
 
@@ -29,7 +29,7 @@ export function applyPolicy(draft: Draft, policy: CapturePolicy): void {
     delete draft.replay;
     draft.envelope.health.replay = { status: 'disabled', reason: 'policy', captured: 0, dropped: 0 };
   }
-  if (policy.page_source_maps !== 'on') Object.assign(draft, removeOriginals(draft));
+  if (policy.page_source_maps === 'off') Object.assign(draft, removeOriginals(draft));
   const redactor = new Redactor(policy.extra_redactions);
   redactor.redactStreams(draft.streams);
   if (policy.bodies === 'shape') shapeBodies(draft.streams.network);

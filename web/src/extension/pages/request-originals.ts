@@ -8,7 +8,6 @@ export async function requestOriginals(
   draft: Draft,
   project: Project | undefined,
 ): Promise<ResolvedStacks | null> {
-  // a server of an earlier version has no such policy
   if (project?.capture_policy.page_source_maps !== 'on' || draft.envelope.health.source_maps) return null;
   return sendToBackground({ kind: 'resolve-stacks', draft: draft.id }).catch(() => null);
 }

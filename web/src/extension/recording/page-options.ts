@@ -27,8 +27,7 @@ export async function requestOptions(): Promise<ReplayOptions | null> {
 export async function readPageOptions(url: string): Promise<ReplayOptions> {
   const projects = (await appState.get('projects')) ?? [];
   const project = chooseProject(projects, url);
-  // projects that an earlier version stored have no masks
-  const masks = projects.flatMap(({ capture_policy: policy }) => policy.mask_selectors ?? []);
+  const masks = projects.flatMap(({ capture_policy: policy }) => policy.mask_selectors);
   const seconds = chooseSeconds(await getReplaySeconds(), project ? [project] : projects);
   return { seconds, masks: [...new Set(masks)] };
 }

@@ -16,7 +16,6 @@ export async function isReplayRecorded(): Promise<boolean> {
 
 /** How many seconds of a page are kept whose report goes to one of these projects: the most that one of them accepts. */
 export function chooseSeconds(seconds: ReplaySeconds, projects: Project[]): number {
-  // projects that an earlier version stored have no such policy
-  const accepted = projects.map(({ capture_policy: policy }) => policy.replay ?? 0);
+  const accepted = projects.map(({ capture_policy: policy }) => policy.replay);
   return Math.min(seconds, Math.max(0, ...accepted));
 }

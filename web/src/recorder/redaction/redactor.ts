@@ -108,8 +108,7 @@ export class Redactor {
       this.#redactFrames(each.frames);
     }
     for (const each of network) this.#redactRequest(each);
-    // a draft of an earlier version has none
-    for (const each of actions ?? []) this.#redactAction(each);
+    for (const each of actions) this.#redactAction(each);
     for (const each of errors) {
       each.name = this.redactText(each.name ?? '', MAX_LINE);
       each.message = this.redactText(each.message);

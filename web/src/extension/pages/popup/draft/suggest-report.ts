@@ -18,7 +18,7 @@ const VERBS: Partial<Record<ActionEntry['kind'], string>> = {
 
 /** Suggest a title and the steps to reproduce. Without steps, the title is the page's. */
 export function suggestReport({ envelope, streams }: Draft): Suggestion {
-  const steps = selectSteps(streams.actions ?? []);
+  const steps = selectSteps(streams.actions);
   const pageTitle = envelope.page.title.trim() || envelope.page.url;
   if (!steps.some(({ kind }) => kind !== 'navigate')) return { title: pageTitle, steps: [] };
   const error = findMainError(streams);
@@ -30,7 +30,7 @@ export function suggestReport({ envelope, streams }: Draft): Suggestion {
 
 /** What the suggested steps come from: "from your last 18 seconds". */
 export function describeStepsOrigin({ envelope, streams }: Draft): string {
-  const first = selectSteps(streams.actions ?? [])[0];
+  const first = selectSteps(streams.actions)[0];
   if (!first) return '';
   const seconds = Math.max(1, Math.round((Number(envelope.captured_at) - first.ts) / 1000));
   const [number, unit] = seconds < 100 ? [seconds, 'second'] : [Math.round(seconds / 60), 'minute'];
