@@ -14,7 +14,7 @@ from collections import Counter, deque
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any, Self, TypeVar
+from typing import Self, TypeVar
 
 import msgspec
 
@@ -23,42 +23,24 @@ from ticketbox.domain.core.fairness.fair_queue import FairQueue, Share
 from ticketbox.domain.core.fairness.queue_times import QueueTimes
 from ticketbox.domain.core.problems import Problem, StorageFull, Unavailable
 from ticketbox.settings import DEFAULT_QUEUE_SECONDS
-from ticketbox.store.file.connection import BUSY_SECONDS, Connection, connect, get_log_paths
-from ticketbox.store.file.errors import DiskFailed, FileLost, is_passing, name_failure, translate_error
+from ticketbox.store.file.connection import Connection, connect, get_log_paths
+from ticketbox.store.file.errors import DiskFailed, FileLost, name_failure, translate_error
 from ticketbox.store.file.folder.contents import AssetsFolder
 from ticketbox.store.file.folder.sweep import UnusedFiles
 from ticketbox.store.file.guard import FileGuard
+from ticketbox.store.file.log_cleanup import LogCleanup
 from ticketbox.store.file.readers import READERS, Readers
 from ticketbox.store.file.transactions import CommittedEvent, Origin, Read, Row, Write
+from ticketbox.store.file.units import UnitOfWork, UnitResult, return_results
 
 __all__ = ["CommittedEvent", "Database", "FileSizes", "Origin", "Read", "Row", "Write"]
 
 T = TypeVar("T")
 
 MAX_UNITS = 128
-TRUNCATION_RETRY_SECONDS = 0.5
 LONG_LOG = 16 * 1024 * 1024
 
 log = logging.getLogger("ticketbox.store")
-
-
-class UnitOfWork(msgspec.Struct):
-    """A unit of work that waits for the writer."""
-
-    work: Callable[[Write], Any]
-    future: asyncio.Future[Any]
-    since: float
-
-
-class UnitResult(msgspec.Struct):
-    """The result of a unit, until it is returned to the caller."""
-
-    value: Any = None
-    error: BaseException | None = None
-    events: list[CommittedEvent] = []
-    destroys: bool = False
-    after_commit: list[Callable[[], None]] = []
-    deletes_words: bool = False
 
 
 class FileSizes(msgspec.Struct, frozen=True):
@@ -94,8 +76,7 @@ class Database:
         self._waiting: deque[UnitOfWork] = deque()
         self._guard: FileGuard | None = None
         self._checkpoints = checkpoints
-        self._must_truncate = False
-        self._truncation: asyncio.Task[None] | None = None
+        self._cleanup = LogCleanup(self._unused_files, checkpoints=checkpoints)
         self.word_deletions = 0  # units that deleted text, whose words stay in the search index until it is merged
         self._disk_fault: StorageFull | DiskFailed | None = None  # of the last write
         self.write_failures: Counter[str] = Counter()
@@ -134,10 +115,7 @@ class Database:
         """Run the waiting units, then close every connection."""
         while self._drain_task is not None:
             await self._drain_task
-        if self._truncation is not None:
-            self._truncation.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._truncation
+        await self._cleanup.close()
         await self._readers.close()
         if self._writer is not None:
             await self._writer.close()
@@ -238,11 +216,11 @@ class Database:
                 self._disk_fault = faults[0] if faults else None
                 self.written += len(units)
                 self.commits += 1
-                self._deliver_results(units, results)
+                self._publish_events(results)
+                return_results(units, results)
         finally:
             self._drain_task = None
-            if self._must_clean_up() and self._truncation is None:
-                self._truncation = asyncio.create_task(self._retry_truncation())
+            self._cleanup.retry(self.shrink_log)
 
     def _commit(self, units: list[UnitOfWork], connection: sqlite3.Connection) -> list[UnitResult]:
         self._require_log(connection)
@@ -256,10 +234,11 @@ class Database:
                 connection.execute("ROLLBACK")
             self._unused_files.erase(connection)
             raise
-        self._must_truncate = self._must_truncate or any(result.destroys for result in results)
         self.word_deletions += sum(result.deletes_words for result in results)
-        if self._must_truncate and self._checkpoints:
-            self._truncate_log(connection)
+        if any(result.destroys for result in results):
+            self._cleanup.must_truncate = True
+        if self._cleanup.must_truncate:
+            self._cleanup.truncate_log(connection)
         self._unused_files.erase(connection)
         return results
 
@@ -273,13 +252,9 @@ class Database:
                     connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
             raise
 
-    def _must_clean_up(self) -> bool:
-        return bool(self._must_truncate and self._checkpoints) or self._unused_files.are_waiting()
-
     def _clean_up(self, connection: sqlite3.Connection) -> None:
         self._require_log(connection)
-        if self._checkpoints:
-            self._truncate_log(connection)
+        self._cleanup.truncate_log(connection)
         self._unused_files.erase(connection)
 
     async def sweep_folder(self) -> None:
@@ -287,38 +262,15 @@ class Database:
         assert self._writer is not None
         await self._writer.run(self._unused_files.sweep_next)
 
-    def _truncate_log(self, connection: sqlite3.Connection) -> None:
-        """Checkpoint and empty the write-ahead log, unless somebody reads from it; then it is tried again later."""
-        connection.execute("PRAGMA busy_timeout = 0")
-        try:
-            (is_busy, _, _) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-            self._must_truncate = bool(is_busy)
-        except sqlite3.OperationalError as error:
-            if not is_passing(error):
-                raise
-        finally:
-            connection.execute(f"PRAGMA busy_timeout = {int(BUSY_SECONDS * 1000)}")
-
-    async def _retry_truncation(self) -> None:
-        """Truncate the log, and erase files, as soon as nobody reads them: they hold what was destroyed."""
-        try:
-            while self._must_clean_up():
-                await asyncio.sleep(TRUNCATION_RETRY_SECONDS)
-                await self.shrink_log()
-        except Exception:
-            log.exception("emptying the write-ahead log failed; the next write tries it again")
-        finally:
-            self._truncation = None
-
     async def truncate_log(self) -> None:
         """Empty the write-ahead log, which holds what was destroyed. Only for the server."""
-        self._must_truncate = True
+        self._cleanup.must_truncate = True
         await self.shrink_log()
 
     async def shrink_log(self) -> None:
         """Empty the write-ahead log if it is long, or has content that was destroyed. Only for the server."""
         assert self._writer is not None
-        if self._must_clean_up() or (self._checkpoints and self.measure_sizes().log > LONG_LOG):
+        if self._cleanup.is_due() or (self._checkpoints and self.measure_sizes().log > LONG_LOG):
             await self._writer.run(self._clean_up)
 
     def _run_unit(self, unit: UnitOfWork, connection: sqlite3.Connection) -> UnitResult:
@@ -338,20 +290,10 @@ class Database:
         connection.execute("RELEASE unit")
         return result
 
-    def _deliver_results(self, units: list[UnitOfWork], results: list[UnitResult]) -> None:
+    def _publish_events(self, results: list[UnitResult]) -> None:
         events = [event for result in results for event in result.events]
         try:
             if events:
                 self._publish(events)
         except Exception:
             log.exception("publishing %d events failed; they are stored", len(events))
-        for result in results:
-            for call in result.after_commit:
-                call()
-        for unit, result in zip(units, results, strict=True):
-            if unit.future.done():
-                continue
-            if result.error is not None:
-                unit.future.set_exception(result.error)
-            else:
-                unit.future.set_result(result.value)
