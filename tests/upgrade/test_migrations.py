@@ -39,7 +39,7 @@ def schema(path: Path) -> list[str]:
 
 
 def content(path: Path) -> dict[str, list[tuple[object, ...]]]:
-    """All rows of a file, without what the step from schema 52 removes."""
+    """All rows of a file, without what the steps from schema 52 remove."""
     with contextlib.closing(sqlite3.connect(path)) as connection:
         connection.row_factory = lambda cursor, row: tuple(
             (column[0], each) for column, each in zip(cursor.description, row, strict=True)
@@ -47,7 +47,8 @@ def content(path: Path) -> dict[str, list[tuple[object, ...]]]:
         )  # fmt: skip
         names = "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type <> 'view'"
         tables = [row[0][1] for row in connection.execute(names)]
-        tables = [name for name in tables if name not in {"migration", "sqlite_schema", "search_term"}]
+        gone = {"migration", "replay_frame", "sqlite_schema", "search_term"}
+        tables = [name for name in tables if name not in gone]
         return {name: connection.execute(f'SELECT * FROM "{name}" ORDER BY 1, 2').fetchall() for name in tables}
 
 
