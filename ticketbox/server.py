@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 import errno
-import gc
 import signal
 import socket
 import sys
@@ -22,9 +21,6 @@ BACKLOG = 2048
 # second, and the event loop releases the interpreter at each SQL statement: with Python's default of 5 ms it would
 # wait that long each time.
 SWITCH_SECONDS = 0.0005
-# A request leaves hardly any cycles. Python looks for some after every 700 new objects, which is several times during
-# a few concurrent requests; after this many, once in about a hundred.
-GC_THRESHOLD = 20_000
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -127,5 +123,4 @@ async def serve_until_stopped(
         ssl_keyfile=settings.tls_key,
     )
     sys.setswitchinterval(SWITCH_SECONDS)
-    gc.set_threshold(GC_THRESHOLD)
     await asyncio.shield(_Server(config, ready, stopping).serve(sockets=[listener]))

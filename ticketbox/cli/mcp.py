@@ -5,8 +5,6 @@ import signal
 
 import click
 
-from ticketbox.domain.core.imports import pause_garbage_collection
-
 
 @click.command()
 @click.option(
@@ -33,15 +31,14 @@ def mcp(tools: str, repository: bool) -> None:
     """
     # asyncio would wait for the thread that reads standard input, which waits for the client.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    with pause_garbage_collection():
-        import asyncio
-        import functools
+    import asyncio
+    import functools
 
-        from ticketbox.cli.client.repository.checkout import describe_repository
-        from ticketbox.cli.client.sign_in.credentials import Resource, find_default_server, load_grant
-        from ticketbox.domain.core.network.server_url import parse_server_url
-        from ticketbox.mcp.hosted import DEFAULT_URL
-        from ticketbox.mcp.stdio import serve
+    from ticketbox.cli.client.repository.checkout import describe_repository
+    from ticketbox.cli.client.sign_in.credentials import Resource, find_default_server, load_grant
+    from ticketbox.domain.core.network.server_url import parse_server_url
+    from ticketbox.mcp.hosted import DEFAULT_URL
+    from ticketbox.mcp.stdio import serve
 
     describe = describe_repository if repository else None
     if os.environ.get("SERVICE_API_TOKEN", "").strip():

@@ -21,7 +21,6 @@ from ticketbox.cli.core.sharing_options import add_sharing_options
 from ticketbox.domain.accounts.client_metadata import ClientMetadataMode
 from ticketbox.domain.accounts.identity_provider import ProviderSettings
 from ticketbox.domain.core.fairness.ceilings import Ceilings
-from ticketbox.domain.core.imports import pause_garbage_collection
 from ticketbox.domain.core.problems import InvalidField
 from ticketbox.settings import (
     DEFAULT_HOST,
@@ -172,11 +171,10 @@ def _log(level: int, text: str) -> None:
 
 
 async def _serve(settings: Settings, listener: socket.socket, open_browser: bool, message: str) -> None:
-    with pause_garbage_collection():
-        from ticketbox.app import open_appliance
-        from ticketbox.jobs import systemd
-        from ticketbox.logs import format_announcement
-        from ticketbox.server import serve_until_stopped
+    from ticketbox.app import open_appliance
+    from ticketbox.jobs import systemd
+    from ticketbox.logs import format_announcement
+    from ticketbox.server import serve_until_stopped
 
     async with open_appliance(settings) as appliance:
         if not settings.secure and not settings.public_url.startswith(

@@ -19,8 +19,6 @@ class ClientGone(Exception):
     """The client disconnected before its request was complete."""
 
 
-# Set by the server: reports whether the request's body has arrived, so that no wait is needed.
-BODY_IS_HERE = "ticketbox.body_is_here"
 _HEADERS_BY_NAME = "ticketbox.headers"
 
 
@@ -103,28 +101,8 @@ async def read_chunks(scope: Scope, receive: Receive, max_bytes: int, seconds: f
 
 
 async def read_body(scope: Scope, receive: Receive, max_bytes: int, seconds: float) -> bytes:
-    """Read the whole body, within a size and a time. Raises the same as `read_chunks`.
-
-    Most bodies arrive with the head; for them a generator and a timeout would cost more than the reading.
-    """
-    _check_content_length(scope, max_bytes)
-    if _has_arrived(scope):
-        return (await _read_part(receive, max_bytes, max_bytes))[0]
-    try:
-        async with asyncio.timeout(seconds):
-            parts, room, more = list[bytes](), max_bytes, True
-            while more:
-                part, more = await _read_part(receive, room, max_bytes)
-                room -= len(part)
-                parts.append(part)
-            return b"".join(parts)
-    except TimeoutError:
-        raise _build_timeout_error(seconds) from None
-
-
-def _has_arrived(scope: Scope) -> bool:
-    known: Callable[[], bool] | None = scope.get("extensions", {}).get(BODY_IS_HERE)
-    return known is not None and known()
+    """Read the whole body, within a size and a time. Raises the same as `read_chunks`."""
+    return b"".join([part async for part in read_chunks(scope, receive, max_bytes, seconds)])
 
 
 def _check_content_length(scope: Scope, max_bytes: int) -> None:

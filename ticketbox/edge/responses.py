@@ -1,6 +1,5 @@
 """HTTP answers: status, headers, body. Problems become problem+json (RFC 9457)."""
 
-import asyncio
 import re
 from typing import Any
 
@@ -17,7 +16,6 @@ Headers = list[tuple[bytes, bytes]]
 
 MAX_DRAINED_BYTES = 1024 * 1024
 DRAIN_SECONDS = 1.0
-SLICE_BYTES = 64 * 1024
 DEVICE_SECONDS = 365 * 86_400
 
 _SECRET = re.compile(rb"(tok|lease)_[0-9A-Za-z]{10,}")
@@ -52,15 +50,11 @@ class Answer(msgspec.Struct):
         if self.status not in {204, 304}:
             headers = [
                 (b"content-type", self.media_type.encode()),
-                (b"content-length", str(self.measure()).encode()),
+                (b"content-length", str(len(self.body)).encode()),
                 *headers,
             ]
         await send({"type": "http.response.start", "status": self.status, "headers": headers})
         await send({"type": "http.response.body", "body": body, "more_body": more})
-
-    def measure(self) -> int:
-        """Return the length of the whole body in bytes."""
-        return len(self.body)
 
 
 class Page(Answer):
@@ -73,53 +67,9 @@ class Page(Answer):
         await Answer.__call__(page, scope, receive, send)
 
 
-class SlicedAnswer(Answer, kw_only=True):
-    """A long answer, sent in slices, between which other calls run; `body` is the last one."""
-
-    slices: list[bytes]
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send the answer, without its body for HEAD."""
-        if scope["method"] == "HEAD":
-            await self._send(send, b"")
-            return
-        await self._send(send, self.slices[0], more=True)
-        for part in self.slices[1:]:
-            await asyncio.sleep(0)
-            await send({"type": "http.response.body", "body": part, "more_body": True})
-        await asyncio.sleep(0)
-        await send({"type": "http.response.body", "body": self.body})
-
-    def measure(self) -> int:
-        """Return the length of the whole body in bytes."""
-        return sum(map(len, self.slices)) + len(self.body)
-
-
 def build_json_answer(value: Any, status: int = 200) -> Answer:
     """Encode a value as a JSON answer."""
     return Answer(status, _encoder.encode(value), "application/json")
-
-
-async def build_page_answer(page: Any) -> Answer:
-    """Encode a page of a list as a JSON answer; a long one in slices, so that it delays nobody.
-
-    `page` is a Struct whose first field is `items`. Other calls run between two slices.
-    """
-    before, _, after = _encoder.encode(msgspec.structs.replace(page, items=[])).partition(b"[]")
-    slices: list[bytes] = []
-    current = bytearray(before + b"[")
-    for number, item in enumerate(page.items):
-        if number:
-            current += b","
-        _encoder.encode_into(item, current, -1)
-        if len(current) > SLICE_BYTES:
-            slices.append(bytes(current))
-            current = bytearray()
-            await asyncio.sleep(0)
-    current += b"]" + after
-    if slices:
-        return SlicedAnswer(200, bytes(current), "application/json", slices=slices)
-    return Answer(200, bytes(current), "application/json")
 
 
 def build_redirect_to_slash(query: bytes) -> Answer:

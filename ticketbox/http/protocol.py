@@ -9,7 +9,6 @@ import asyncio
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from ticketbox.edge.asgi import BODY_IS_HERE
 from ticketbox.http.sse import ABORT
 
 HEAD_SECONDS = 20.0
@@ -42,23 +41,16 @@ class LimitedHttpProtocol(HttpToolsProtocol):
             self._head_timer = self.loop.call_later(HEAD_SECONDS, self.transport.close)
 
     def on_message_begin(self) -> None:
-        """Note that a head begins, and add this server's extensions to the scope."""
+        """Note that a head begins, and add this server's extension to the scope."""
         self._in_head = True
         super().on_message_begin()
-        self.scope["extensions"] = {  # type: ignore[typeddict-item]
-            ABORT: self.transport.abort,
-            BODY_IS_HERE: self._has_whole_body,
-        }
+        self.scope["extensions"] = {ABORT: self.transport.abort}  # type: ignore[typeddict-item]
 
     def on_headers_complete(self) -> None:
         """Stop the timer; the body has its own limits."""
         self._in_head = False
         self._stop_head_timer()
         super().on_headers_complete()
-
-    def _has_whole_body(self) -> bool:
-        """Whether the body of the newest request has arrived, and so that of every earlier one."""
-        return not self.cycle.more_body
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Stop the timer of a closed connection."""

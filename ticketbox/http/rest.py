@@ -29,7 +29,7 @@ from ticketbox.edge.asgi import (
     read_body,
 )
 from ticketbox.edge.compression import allow_compression
-from ticketbox.edge.responses import Answer, build_json_answer, build_page_answer, build_session_cookies
+from ticketbox.edge.responses import Answer, build_json_answer, build_session_cookies
 from ticketbox.edge.site import Site
 from ticketbox.http.header_arguments import HEADER_ARGUMENTS, list_header_arguments
 from ticketbox.http.ranges import parse_range
@@ -114,10 +114,7 @@ def _build_endpoint(operation: Operation, dispatcher: Dispatcher, site: Site) ->
         if operation.live:
             return EventStream(dispatcher.follow(operation, arguments, context, lax=lax))
         result = await dispatcher.dispatch(operation, arguments, context, lax=lax)
-        if isinstance(getattr(result, "items", None), list):
-            answer = await build_page_answer(result)
-        else:
-            answer = _build_answer(operation, result, scope, site)
+        answer = _build_answer(operation, result, scope, site)
         if context.replayed:
             answer.headers.append((b"idempotency-replayed", b"true"))
         return answer

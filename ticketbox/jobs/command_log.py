@@ -19,7 +19,7 @@ INTERVAL_SECONDS = 10.0
 
 async def run(services: Services, stopping: asyncio.Event) -> None:
     """Log what commands do from now on, within seconds."""
-    newest = await services.database.read(security_events.find_newest_key, brief=True)
+    newest = await services.database.read(security_events.find_newest_key)
     while not stopping.is_set():
         await wait_for_stop(stopping, INTERVAL_SECONDS)
         try:
@@ -30,7 +30,7 @@ async def run(services: Services, stopping: asyncio.Event) -> None:
 
 async def log_commands(services: Services, after: int) -> int:
     """Log the security events of commands after a key; return the key of the last one."""
-    events = await services.database.read(lambda tx: security_events.list_command_events(tx, after), brief=True)
+    events = await services.database.read(lambda tx: security_events.list_command_events(tx, after))
     for event in events:
         log_security_event(event.action, event.outcome, "", event.user_id, Via.CLI, event.data)
     return events[-1].key if events else after

@@ -18,7 +18,7 @@ async def run(services: Services, stopping: asyncio.Event) -> None:
     services.listeners.add_callback(waker.wake)
 
     async def start() -> float:
-        if await services.database.read(git_deliveries.has_waiting, brief=True):
+        if await services.database.read(git_deliveries.has_waiting):
             await services.database.write(apply_waiting)
             waker.wake()  # there may be more than fits in one round
         return IDLE_SECONDS

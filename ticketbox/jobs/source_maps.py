@@ -32,7 +32,7 @@ async def run(services: Services, stopping: asyncio.Event) -> None:
     async def start() -> float:
         database = services.database
         while not stopping.is_set():
-            due = await database.read(source_maps.find_next_due, brief=True)
+            due = await database.read(source_maps.find_next_due)
             if due is None or due > database.clock.now():
                 return get_seconds_until(due, database.clock.now())
             await resolve_next_capture(services)

@@ -38,7 +38,7 @@ class Deliverer:
     async def start(self) -> float:
         """Start the due deliveries; return the seconds until the next one is due."""
         database = self._services.database
-        if await database.read(webhook_outbox.has_new_events, brief=True):
+        if await database.read(webhook_outbox.has_new_events):
             await database.write(webhook_outbox.create_deliveries)
             self.waker.wake()  # there may be more than fits in one round
         for each in await database.read(lambda tx: webhook_outbox.list_due(tx, self._turns)):
@@ -47,7 +47,7 @@ class Deliverer:
             task = asyncio.create_task(self._deliver(each))
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
-        following = await database.read(webhook_outbox.find_next_due, brief=True)
+        following = await database.read(webhook_outbox.find_next_due)
         return IDLE_SECONDS if self._tasks else get_seconds_until(following, database.clock.now())  # tasks wake it
 
     async def wait_until_idle(self) -> None:

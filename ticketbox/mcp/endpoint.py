@@ -15,7 +15,6 @@ import msgspec
 from ticketbox.domain.core.access.policy import Actor, Via
 from ticketbox.domain.core.access.scopes import Scope as Permission
 from ticketbox.domain.core.fairness.limits import MAX_WAIT_SECONDS
-from ticketbox.domain.core.imports import pause_garbage_collection
 from ticketbox.domain.core.problems import (
     Forbidden,
     InsufficientScope,
@@ -93,10 +92,9 @@ class Endpoint:
                 await stopping.wait()
 
     def _load_sdk(self) -> "tuple[StreamableHTTPSessionManager, FastPath]":
-        with pause_garbage_collection():
-            from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+        from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
-            from ticketbox.mcp.fast_path import FastPath
+        from ticketbox.mcp.fast_path import FastPath
 
         server = self.build_server()
         manager = StreamableHTTPSessionManager(

@@ -91,10 +91,10 @@ def test_event_between_a_run_and_the_wait_is_not_missed() -> None:
     async def call() -> str:
         opened, runs = Listeners(), 0
 
-        async def run(_: msgspec.Struct, ran_before: bool) -> str:
+        async def run(_: msgspec.Struct, is_repeated: bool) -> str:
             nonlocal runs
             runs += 1
-            if not ran_before:
+            if not is_repeated:
                 opened.publish([CommittedEvent(1, "ticket.created", 1, 1, 1, None)])
                 raise NothingYet("nothing")
             return "found"

@@ -47,7 +47,7 @@ class Files:
 
     def load(self, key: int) -> bytes:
         """Read a content as a handler does."""
-        return self.loop.run(self.database.read(lambda tx: blobs.load_content(tx, key), brief=True))
+        return self.loop.run(self.database.read(lambda tx: blobs.load_content(tx, key), inline=True))
 
     def delete(self, key: int) -> None:
         """Delete a content that nothing uses."""

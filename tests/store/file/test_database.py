@@ -18,7 +18,6 @@ from ticketbox.store.file import database, readers
 from ticketbox.store.file.connection import connect
 from ticketbox.store.file.database import CommittedEvent, Database, Read, Write
 from ticketbox.store.file.migrate import prepare_file
-from ticketbox.store.file.transactions import MAX_SHARED_RESULTS
 
 ADD = "INSERT INTO note (id, text) VALUES (?, ?)"
 
@@ -322,12 +321,12 @@ def test_readers_cannot_write_and_see_one_snapshot(path: Path) -> None:
     asyncio.run(look())
 
 
-@pytest.mark.parametrize("brief", [True, False])
-def test_interrupted_read_leaves_no_transaction_open(path: Path, monkeypatch: pytest.MonkeyPatch, brief: bool) -> None:
-    """The limit may run out in COMMIT as well; with a stride of one step it surely does."""
+@pytest.mark.parametrize("inline", [True, False])
+def test_interrupted_read_leaves_no_transaction_open(path: Path, monkeypatch: pytest.MonkeyPatch, inline: bool) -> None:
+    """The limit may run out in COMMIT as well; with a check after each step it surely does."""
     for name, value in {
         "SHORT_PROGRESS_STEPS": 1,
-        "BRIEF_STRIDES": 40,
+        "INLINE_CHECKS": 40,
         "PROGRESS_STEPS": 1,
         "READ_SECONDS": 0.1,
     }.items():
@@ -338,8 +337,8 @@ def test_interrupted_read_leaves_no_transaction_open(path: Path, monkeypatch: py
         async with open_database(path) as db:
             for _ in range(4):  # each of the readers at least once
                 with pytest.raises(Unavailable):
-                    await db.read(lambda tx: tx.fetch_value(endless), brief=brief)
-            assert await db.read(lambda tx: tx.fetch_value("SELECT 1"), brief=brief) == 1
+                    await db.read(lambda tx: tx.fetch_value(endless), inline=inline)
+            assert await db.read(lambda tx: tx.fetch_value("SELECT 1"), inline=inline) == 1
 
     asyncio.run(look())
 
@@ -365,11 +364,11 @@ def test_one_credential_leaves_a_reader_to_the_others(path: Path) -> None:
 
 def work_slowly(tx: Read) -> int:
     """A unit that finds out that it is slow; the thread that it runs on."""
-    tx.leave_event_loop()
+    tx.require_thread()
     return threading.get_ident()
 
 
-def test_slow_brief_read_is_repeated_where_it_blocks_nobody(path: Path) -> None:
+def test_slow_inline_read_is_repeated_where_it_blocks_nobody(path: Path) -> None:
     threads: list[int] = []
     longer = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300000) SELECT count(*) FROM n"
 
@@ -379,47 +378,18 @@ def test_slow_brief_read_is_repeated_where_it_blocks_nobody(path: Path) -> None:
 
     async def look() -> None:
         async with open_database(path) as db:
-            assert await db.read(lambda tx: threading.get_ident(), brief=True) == threading.get_ident()
-            assert await db.read(count, brief=True) == 300_000
+            assert await db.read(lambda tx: threading.get_ident(), inline=True) == threading.get_ident()
+            assert await db.read(count, inline=True) == 300_000
             with pytest.raises(sqlite3.OperationalError, match="readonly"):
-                await db.read(lambda tx: tx.connection.execute(ADD, (1, "no")), brief=True)
+                await db.read(lambda tx: tx.connection.execute(ADD, (1, "no")), inline=True)
             await db.write(adding(2))
-            assert await db.read(lambda tx: tx.fetch_value("SELECT id FROM note"), brief=True) == 2
-            assert await db.read(work_slowly, brief=True) != threading.get_ident()
+            assert await db.read(lambda tx: tx.fetch_value("SELECT id FROM note"), inline=True) == 2
+            assert await db.read(work_slowly, inline=True) != threading.get_ident()
             assert await db.write(work_slowly) != threading.get_ident()
 
     asyncio.run(look())
     assert len(threads) == 2
     assert threads[0] == threading.get_ident() != threads[1]
-
-
-def test_brief_reads_share_results_until_the_file_changes(path: Path) -> None:
-    computed: list[int] = []
-
-    def count(tx: Read) -> int:
-        def compute() -> int:
-            computed.append(tx.fetch_value("SELECT count(*) FROM note"))
-            return computed[-1]
-
-        return tx.share("notes", compute)
-
-    async def use() -> None:
-        async with open_database(path) as opened:
-            assert [await opened.read(count, brief=True) for _ in range(3)] == [0, 0, 0]
-            assert computed == [0]
-            await opened.write(adding(1))
-            assert await opened.read(count, brief=True) == 1
-            with contextlib.closing(sqlite3.connect(path)) as another, another:
-                another.execute(ADD, (2, "from another process"))
-            assert [await opened.read(count, brief=True) for _ in range(2)] == [2, 2]
-            assert computed == [0, 1, 2]
-            assert await opened.read(count) == 2
-            assert computed == [0, 1, 2, 2], "a read of another connection shared a result"
-            assert await opened.read(lambda tx: tx.share("other", lambda: 7), brief=True) == 7
-            for number in range(2 * MAX_SHARED_RESULTS):
-                assert await opened.read(lambda tx, n=number: tx.share(n, lambda: n), brief=True) == number
-
-    asyncio.run(use())
 
 
 def test_readers_do_not_wait_for_the_writer(path: Path) -> None:

@@ -56,12 +56,12 @@ class EmailSender:
             ended, self._round = self._round, None
             ended.result()
         database = self._services.database
-        due = await database.read(lambda tx: email_outbox.list_due(tx, ROUND_LIMIT), brief=True)
+        due = await database.read(lambda tx: email_outbox.list_due(tx, ROUND_LIMIT))
         if due:
             self._round = asyncio.create_task(self._send(due))
             self._round.add_done_callback(lambda _: self.waker.wake())
             return IDLE_SECONDS
-        return get_seconds_until(await database.read(email_outbox.find_next_due, brief=True), database.clock.now())
+        return get_seconds_until(await database.read(email_outbox.find_next_due), database.clock.now())
 
     async def wait_until_idle(self) -> None:
         """Wait for the running round."""

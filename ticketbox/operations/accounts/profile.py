@@ -89,7 +89,6 @@ class Me(msgspec.Struct, frozen=True):
     "get_me",
     scope=Access.ANY,
     budget=Budget.READ,
-    brief=True,
     rest="GET /me",
     tool=Tool(
         "Who am I",

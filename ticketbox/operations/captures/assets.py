@@ -34,7 +34,7 @@ class GetAsset(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     asset_id: AssetId
 
 
-@operation("get_asset", scope=Scope.READ, budget=Budget.READ, brief=True, rest="GET /assets/{asset_id}")
+@operation("get_asset", scope=Scope.READ, budget=Budget.READ, rest="GET /assets/{asset_id}")
 def get_asset(tx: Read, actor: Actor, args: GetAsset) -> Asset:
     """Read the metadata of a stored file."""
     return assets.load_asset(tx, find_readable(tx, actor, "asset", args.asset_id).key)[1]

@@ -149,7 +149,6 @@ class ListCaptures(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     "list_captures",
     scope=Scope.READ,
     budget=Budget.READ,
-    brief=True,
     rest="GET /tickets/{ticket_id}/captures",
     tool=Tool(
         "List captures",

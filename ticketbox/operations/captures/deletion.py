@@ -63,7 +63,7 @@ async def fingerprint_remaining(
     services: Services, actor: Actor, args: DeleteCapture, context: RequestContext
 ) -> RemainingFingerprints:
     """Compute the fingerprints of the captures that the ticket keeps: they aren't stored for each capture."""
-    rest = await services.read(lambda tx: _list_remaining(tx, actor, args.capture_id), actor.share, brief=False)
+    rest = await services.read(lambda tx: _list_remaining(tx, actor, args.capture_id), actor.share)
     return await services.captures.run(actor.share, _build_fingerprints, rest)
 
 

@@ -102,7 +102,7 @@ class ListSourceMaps(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 
 
 @operation(
-    "list_source_maps", scope=Scope.READ, budget=Budget.READ, brief=True,
+    "list_source_maps", scope=Scope.READ, budget=Budget.READ,
     rest="GET /projects/{project_id}/source-maps",
 )  # fmt: skip
 def list_source_maps(tx: Read, actor: Actor, args: ListSourceMaps) -> Page[SourceMapRecord]:

@@ -42,7 +42,6 @@ class ListColumns(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     "list_columns",
     scope=Scope.READ,
     budget=Budget.READ,
-    brief=True,
     rest="GET /projects/{project_id}/columns",
     tool=Tool(
         "List columns",

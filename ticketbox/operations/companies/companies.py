@@ -35,7 +35,6 @@ class ListCompanies(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     "list_companies",
     scope=Scope.READ,
     budget=Budget.READ,
-    brief=True,
     rest="GET /companies",
     tool=Tool("List companies", "Use this first, to see which companies you can access.", {}),
 )

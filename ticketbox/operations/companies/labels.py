@@ -36,7 +36,6 @@ class ListLabels(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     "list_labels",
     scope=Scope.READ,
     budget=Budget.READ,
-    brief=True,
     rest="GET /companies/{company_id}/labels",
     tool=Tool(
         "List labels",

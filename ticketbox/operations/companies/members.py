@@ -39,7 +39,6 @@ class ListMembers(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     "list_members",
     scope=Scope.READ,
     budget=Budget.READ,
-    brief=True,
     rest="GET /companies/{company_id}/members",
     tool=Tool(
         "List members",

@@ -156,7 +156,6 @@ class ListProjects(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     "list_projects",
     scope=Scope.READ,
     budget=Budget.READ,
-    brief=True,
     rest="GET /projects",
     tool=Tool(
         "List projects",

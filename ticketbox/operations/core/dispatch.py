@@ -142,8 +142,8 @@ class Dispatcher:
         if operation.prepare is not None and actor is not None:
             prepared = (await operation.prepare(self.services, actor, args, context),)
 
-        async def run(args: msgspec.Struct, ran_before: bool = False) -> Any:
-            context.has_waited |= ran_before
+        async def run(args: msgspec.Struct, is_repeated: bool = False) -> Any:
+            context.has_waited |= is_repeated
 
             def work(tx: Read) -> Any:
                 return self._perform(tx, operation, args, prepared, context, mark)
@@ -151,12 +151,10 @@ class Dispatcher:
             try:
                 if operation.writes:
                     return await database.write(work)
-                # What came since the last run is a short read.
-                is_brief = ran_before or operation.brief(args)
-                return await database.read(work, brief=is_brief, share=self._find_share(context))
+                return await database.read(work, inline=operation.inline, share=self._find_share(context))
             except BudgetDelay as delay:
                 await asyncio.sleep(delay.seconds)
-            return await run(args, ran_before)
+            return await run(args, is_repeated)
 
         if operation.waits:
             result = await wait_for_result(run, args, context, self.services.listeners)
@@ -210,10 +208,10 @@ class Dispatcher:
             return actor
 
         try:
-            return await self.services.database.read(check, brief=True, share=self._find_share(context))
+            return await self.services.database.read(check, inline=True, share=self._find_share(context))
         except BudgetDelay as delay:
             await asyncio.sleep(delay.seconds)
-        return await self.services.database.read(check, brief=True, share=self._find_share(context))
+        return await self.services.database.read(check, inline=True, share=self._find_share(context))
 
     def _admit(self, tx: Read, operation: Operation, context: RequestContext) -> Actor:
         try:
@@ -296,7 +294,7 @@ class Dispatcher:
         if not isinstance(key, str):
             return None
         earlier = await self.services.database.read(
-            lambda tx: idempotency.find_answer(tx, actor.credential, key), brief=True, share=self._find_share(context)
+            lambda tx: idempotency.find_answer(tx, actor.credential, key), share=self._find_share(context)
         )
         if earlier is None or earlier.fingerprint != _fingerprint_input(operation, sent):
             return None

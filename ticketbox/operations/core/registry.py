@@ -83,7 +83,7 @@ class Operation(msgspec.Struct, frozen=True):
     finish: Callable[..., Awaitable[Any]] | None
     writes: bool
     metered: bool
-    brief: Callable[[Any], bool]
+    inline: bool
     creates: bool
     secret: bool
     live: bool
@@ -126,7 +126,7 @@ def operation(
     tool: Tool | None = None,
     prepare: Callable[..., Awaitable[Any]] | None = None,
     finish: Callable[..., Awaitable[Any]] | None = None,
-    brief: bool | Callable[[Any], bool] = False,
+    inline: bool = False,
     creates: bool = False,
     secret: bool = False,
     live: bool = False,
@@ -142,11 +142,11 @@ def operation(
     """Declare an operation above its handler `(tx, actor, args[, prepared][, meter]) -> result`.
 
     `prepare` runs before the transaction and may be slow (hash, decode, inspect a file); `finish` runs after it and
-    converts the handler's result to the answer (draw, scale). `brief` says, for all or for given arguments, that the
-    read is only a few indexed look-ups, so that it runs on the event loop instead of a thread. The answer of a `secret`
-    operation isn't stored for its Idempotency-Key; the handler handles repeated calls itself. A `live` operation
-    streams its answer in batches. An operation that `waits` has the argument `wait_seconds`, and its handler raises
-    NothingYet if it must run again after the next event (waiting.py). `without_factor` is for what
+    converts the handler's result to the answer (draw, scale). An `inline` read, a few indexed look-ups, runs on the
+    event loop's thread: only what is called most, because it costs a third less there (store/file/readers.py). The
+    answer of a `secret` operation isn't stored for its Idempotency-Key; the handler handles repeated calls itself. A
+    `live` operation streams its answer in batches. An operation that `waits` has the argument `wait_seconds`, and its
+    handler raises NothingYet if it must run again after the next event (waiting.py). `without_factor` is for what
     people need to set up a second factor that their company requires. `media` lists the media types of an answer that
     isn't JSON. `guard` refuses a request by its path before its body is read, and `max_body` limits the body's bytes.
     `refuses` lists the problems beyond those that follow from the declaration (http/openapi/refusals.py).
@@ -193,7 +193,7 @@ def operation(
             finish=finish,
             writes=hints[parameters[0]] is Write,
             metered=hints[parameters[-1]] is Meter,
-            brief=brief if callable(brief) else _is_always_brief if brief else _is_never_brief,
+            inline=inline,
             creates=creates,
             secret=secret,
             live=live,
@@ -217,14 +217,6 @@ def _limit_body(kind: Body, scope: Scope | Access) -> int:
     if kind is Body.MULTIPART:
         return MAX_UPLOAD
     return MAX_PUBLIC_JSON if scope is Access.PUBLIC else MAX_JSON
-
-
-def _is_always_brief(_: Any) -> bool:
-    return True
-
-
-def _is_never_brief(_: Any) -> bool:
-    return False
 
 
 class Registry:

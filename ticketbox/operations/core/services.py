@@ -133,9 +133,9 @@ class Services:
         """List the queues in which calls wait for their turn."""
         return self.uploads, *(each.queue for each in self._workers), self.database.queue
 
-    async def read(self, query: Callable[[Read], T], share: Share, *, brief: bool = True) -> T:
-        """Read from the database outside the operation's transaction, by default a few indexed look-ups."""
-        return await self.database.read(query, brief=brief, share=share)
+    async def read(self, query: Callable[[Read], T], share: Share) -> T:
+        """Read from the database outside the operation's transaction."""
+        return await self.database.read(query, share=share)
 
     def describe_origin(self, context: RequestContext) -> Origin:
         """Describe where a call comes from, for its transaction."""

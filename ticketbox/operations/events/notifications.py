@@ -58,7 +58,6 @@ class Unread(msgspec.Struct, frozen=True):
 
 @operation(
     "count_unread_notifications", scope=Access.SESSION, budget=Budget.READ, rest="GET /notifications/unread",
-    brief=True,
 )  # fmt: skip
 def count_unread_notifications(tx: Read, actor: Actor, args: Nothing) -> Unread:
     """Count the caller's unread notifications."""

@@ -49,7 +49,7 @@ async def record_presence(services: Services, actor: Actor, args: UpdatePresence
 
 
 @operation(
-    "update_presence", scope=Access.SESSION, budget=Budget.READ, brief=True, rest="PUT /tickets/{ticket_id}/presence",
+    "update_presence", scope=Access.SESSION, budget=Budget.READ, rest="PUT /tickets/{ticket_id}/presence",
     prepare=record_presence,
 )  # fmt: skip
 def update_presence(tx: Read, actor: Actor, args: UpdatePresence, users: set[int]) -> Viewers:

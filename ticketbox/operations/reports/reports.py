@@ -287,7 +287,7 @@ class GetReporter(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     ticket_id: TicketId
 
 
-@operation("get_reporter", scope=Scope.READ, budget=Budget.READ, rest="GET /tickets/{ticket_id}/reporter", brief=True)
+@operation("get_reporter", scope=Scope.READ, budget=Budget.READ, rest="GET /tickets/{ticket_id}/reporter")
 def get_reporter(tx: Read, actor: Actor, args: GetReporter) -> Reporter:
     """Show who reported a ticket without an account, and whether the site where they reported signed who they are."""
     reporter = reports.find_reporter(tx, find_readable_ticket(tx, actor, args.ticket_id).key)
@@ -314,7 +314,7 @@ class ReportSettings(msgspec.Struct, frozen=True):
 
 
 @operation(
-    "get_report_settings", scope=Access.PUBLIC, budget=Budget.NONE, rest="GET /reports/{key}", brief=True,
+    "get_report_settings", scope=Access.PUBLIC, budget=Budget.NONE, rest="GET /reports/{key}",
     guard=guard_settings,
 )  # fmt: skip
 def get_report_settings(tx: Read, actor: Actor, args: GetReportSettings) -> ReportSettings:
@@ -335,7 +335,7 @@ class ReportPage(msgspec.Struct, frozen=True):
     name: str
 
 
-@operation("get_report_page", scope=Access.PUBLIC, budget=Budget.NONE, brief=True)
+@operation("get_report_page", scope=Access.PUBLIC, budget=Budget.NONE)
 def get_report_page(tx: Read, actor: Actor, args: GetReportPage) -> ReportPage:
     """Load what the page of a report link shows."""
     key = find_key(tx, args.key)
@@ -350,7 +350,7 @@ class GetReportStatus(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     receipt: str
 
 
-@operation("get_report_status", scope=Access.PUBLIC, budget=Budget.NONE, brief=True)
+@operation("get_report_status", scope=Access.PUBLIC, budget=Budget.NONE)
 def get_report_status(tx: Read, actor: Actor, args: GetReportStatus) -> ReportStatus:
     """Load what a reporter sees: the state of the report, and nothing else of its ticket."""
     well_formed = secrets.is_well_formed(args.receipt, secrets.RECEIPT_PREFIX)

@@ -32,7 +32,6 @@ class ListComments(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     "list_comments",
     scope=Scope.READ,
     budget=Budget.READ,
-    brief=True,
     rest="GET /tickets/{ticket_id}/comments",
     tool=Tool(
         "List comments",

@@ -136,7 +136,7 @@ class TicketDetail(Ticket, frozen=True, kw_only=True):
     scope=Scope.READ,
     budget=Budget.READ,
     rest="GET /tickets/{ticket_id}",
-    brief=lambda args: args.detail is Detail.SUMMARY,
+    inline=True,
     tool=Tool(
         "Read a ticket",
         "Use this to understand a ticket: it has the screenshot, errors, failed requests, steps, console and links.",
@@ -209,6 +209,7 @@ def _load_capture(tx: Read, actor: Actor, ticket: int, args: GetTicket) -> Captu
 def _load_excerpt(tx: Read, actor: Actor, stored: StoredCapture, detail: Detail) -> CaptureExcerpt:
     if detail is Detail.SUMMARY:
         return msgspec.json.decode(blobs.load_content(tx, stored.excerpt), type=CaptureExcerpt)
+    tx.require_thread()
     console = captures.load_entries(tx, stored, Stream.CONSOLE, ConsoleEntry)
     network = captures.load_entries(tx, stored, Stream.NETWORK, NetworkEntry)
     errors = captures.load_entries(tx, stored, Stream.ERRORS, ErrorEntry)

@@ -116,7 +116,6 @@ class WaitForAnswer(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_
     budget=Budget.READ,
     rest="GET /tickets/{ticket_id}/work/answer",
     refuses=LEASE_REFUSALS,
-    brief=True,
     waits=True,
     tool=Tool(
         "Wait for an answer",

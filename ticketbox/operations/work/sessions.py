@@ -34,7 +34,6 @@ class ListWorkSessions(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     "list_work_sessions",
     scope=Scope.READ,
     budget=Budget.READ,
-    brief=True,
     rest="GET /work-sessions",
     tool=Tool(
         "List work sessions",

@@ -152,7 +152,6 @@ class ListVerifications(msgspec.Struct, forbid_unknown_fields=True, frozen=True)
     "list_verifications",
     scope=Scope.READ,
     budget=Budget.READ,
-    brief=True,
     rest="GET /tickets/{ticket_id}/verifications",
     tool=Tool(
         "List verifications",

@@ -37,13 +37,13 @@ def load_content(tx: Read, key: int) -> bytes:
 
 
 def load_packed(tx: Read, key: int) -> tuple[str, bytes]:
-    """Load a blob; return its encoding and its bytes as they are stored. Raises MissingContent, and NotBrief."""
+    """Load a blob; return its encoding and its bytes as they are stored. Raises MissingContent, and NeedsThread."""
     row = tx.fetch_one("SELECT encoding, data, sha256, stored FROM blob WHERE id = ?", (key,))
     assert row is not None
     encoding, data, sha256, stored = row
     if stored is None:
         return encoding, data
-    tx.leave_event_loop()
+    tx.require_thread()
     if tx.folder is None:
         raise MissingContent
     return encoding, tx.folder.read(sha256, stored)

@@ -140,9 +140,9 @@ class Database:
                 free = min(free, shutil.disk_usage(self._folder.path).free)
         return FileSizes(self.path.stat().st_size, taken, free)
 
-    async def read(self, work: Callable[[Read], T], *, brief: bool = False, share: Share | None = None) -> T:
+    async def read(self, work: Callable[[Read], T], *, inline: bool = False, share: Share | None = None) -> T:
         """Run a unit that only reads. Raises Unavailable if it takes too long, or waits too long for its turn."""
-        return await self._readers.read(work, brief=brief, share=share)
+        return await self._readers.read(work, inline=inline, share=share)
 
     async def check_reads(self) -> None:
         """Check that the file and its assets folder are there, whole and readable, and that the last write succeeded.

@@ -2,7 +2,7 @@
 
 import sqlite3
 import time
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import msgspec
@@ -17,7 +17,6 @@ Parameters = Mapping[str, Any] | Sequence[Any]
 # How many steps of SQLite's virtual machine run between two checks of a time limit.
 PROGRESS_STEPS = 20_000
 SHORT_PROGRESS_STEPS = 2_000
-MAX_SHARED_RESULTS = 100
 
 DEFAULT_CEILINGS = Ceilings()
 
@@ -33,36 +32,15 @@ class CommittedEvent(msgspec.Struct, frozen=True):
     credential: int | None
 
 
-class NotBrief(Exception):
-    """A brief unit of work turned out to be slow; it runs again on another thread."""
-
-
-class SharedResults:
-    """Results of queries that the transactions of one connection share until somebody changes the file."""
-
-    def __init__(self) -> None:
-        self._version = -1
-        self._results: dict[Hashable, Any] = {}
-
-    def find_or_compute(self, tx: "Read", key: Hashable, compute: Callable[[], T]) -> T:
-        """Return the result with a key, computed by this transaction or an earlier one on the same content.
-
-        SQLite, "PRAGMA data_version": it differs after a commit of any other connection.
-        """
-        version = tx.fetch_value("PRAGMA data_version")
-        if version != self._version or len(self._results) == MAX_SHARED_RESULTS:
-            self._version = version
-            self._results.clear()
-        if key not in self._results:
-            self._results[key] = compute()
-        return self._results[key]
+class NeedsThread(Exception):
+    """A unit of work on the event loop's thread turned out to be slow; it runs again on another thread."""
 
 
 class Read:
     """A reading transaction: a consistent snapshot of the file.
 
-    `public_url` is the server's, for links, and `ceilings` are the operator's. `shared` has the results of brief
-    units, which run on the event loop's thread; None elsewhere. `folder` has the large contents, if the file has one.
+    `public_url` is the server's, for links, and `ceilings` are the operator's. `inline` says whether it runs on
+    the event loop's thread. `folder` has the large contents, if the file has one.
     """
 
     def __init__(
@@ -71,7 +49,7 @@ class Read:
         now: int,
         overdue: Callable[[], bool] = lambda: False,
         public_url: str = "",
-        shared: SharedResults | None = None,
+        inline: bool = False,
         folder: AssetsFolder | None = None,
     ) -> None:
         self.connection = connection
@@ -80,16 +58,12 @@ class Read:
         self.ceilings = DEFAULT_CEILINGS
         self.folder = folder
         self._overdue = overdue
-        self._shared = shared
+        self._inline = inline
 
-    def leave_event_loop(self) -> None:
-        """Continue only on a thread where slow work delays nobody. Raises NotBrief elsewhere."""
-        if self._shared is not None:
-            raise NotBrief
-
-    def share(self, key: Hashable, compute: Callable[[], T]) -> T:
-        """Return `compute()`, or its result for an earlier brief unit with the same key on the same content."""
-        return compute() if self._shared is None else self._shared.find_or_compute(self, key, compute)
+    def require_thread(self) -> None:
+        """Continue only on a thread where slow work delays nobody. Raises NeedsThread elsewhere."""
+        if self._inline:
+            raise NeedsThread
 
     def fetch_all(self, sql: str, parameters: Parameters = ()) -> list[Row]:
         """Run a query and return every row."""
@@ -107,7 +81,7 @@ class Read:
     def fetch_until(self, sql: str, parameters: Parameters, deadline: float) -> tuple[list[Row], bool]:
         """Run a query until a deadline of the monotonic clock; return its rows so far, and whether it finished.
 
-        Not for brief units, whose limit is counted in steps.
+        Not for inline units, whose limit is counted in steps.
         """
         rows: list[Row] = []
         is_late = lambda: time.monotonic() > deadline or self._overdue()  # noqa: E731

@@ -1,6 +1,5 @@
 """Authorization (docs/use/tokens.md). Effective permissions = scopes ∩ role ∩ restriction."""
 
-from collections.abc import Hashable
 from enum import StrEnum
 
 import msgspec
@@ -78,15 +77,6 @@ class Actor(msgspec.Struct, frozen=True):
             "pinned": self.company,
             "restricted": self.restricted,
         }
-
-    @property
-    def visibility(self) -> Hashable:
-        """A key that is equal only for actors who see the same projects."""
-        if self.restricted:
-            return "credential", self.credential
-        if all(membership.all_projects for membership in self.permitted_memberships):
-            return frozenset(membership.company for membership in self.permitted_memberships)
-        return "member", self.user, self.company
 
     @property
     def share(self) -> tuple[int, int]:

@@ -49,7 +49,6 @@ class Annotations(msgspec.Struct, frozen=True):
     "list_annotations",
     scope=Scope.READ,
     budget=Budget.READ,
-    brief=True,
     rest="GET /assets/{asset_id}/annotations",
     tool=Tool(
         "List annotations",
@@ -94,7 +93,7 @@ async def burn_redactions(
     ]
     if not new:
         return None
-    data = await services.read(lambda tx: blobs.load_content(tx, blob), actor.share, brief=False)
+    data = await services.read(lambda tx: blobs.load_content(tx, blob), actor.share)
     image = await services.rendering.run(actor.share, processing.redact_boxes, data, new)
     packed = await services.rendering.run(actor.share, partial(blobs.pack_content, image.data, compress=False))
     return RedactedImage(blob, packed, image.media_type, image.width, image.height)

@@ -3,7 +3,6 @@
 It ends when the input does, so also when the server is killed. Signals for the server's group are ignored.
 """
 
-import gc
 import math
 import os
 import pickle
@@ -21,8 +20,6 @@ NICENESS = 5
 MAX_MEMORY = 512 * 1024 * 1024
 # The work measures its own time; this much later the system ends it, if it is in one step that takes too long.
 GRACE_SECONDS = 2
-# A call builds many lists and dictionaries, which have no cycles: looking for some took a tenth of the time.
-GC_THRESHOLD = 200_000
 
 Call = tuple[float, Callable[..., Any], tuple[Any, ...]]
 
@@ -33,7 +30,6 @@ def run_calls() -> None:
         signal.signal(getattr(signal, name), signal.SIG_IGN)
     _limit_resources()
     return_large_blocks()
-    gc.set_threshold(GC_THRESHOLD)
     calls, results = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what a library prints isn't a result
     try:

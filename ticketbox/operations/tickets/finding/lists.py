@@ -101,7 +101,7 @@ class ListTickets(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     scope=Scope.READ,
     budget=Budget.READ,
     rest="GET /tickets",
-    brief=True,
+    inline=True,
     tool=Tool(
         "List tickets",
         "Use this to list the tickets on a board or assigned to a user. To search for words, use search_tickets.",
