@@ -11,7 +11,6 @@ from ticketbox.store.core.updates import update_columns
 from ticketbox.store.file.connection import connect
 from ticketbox.store.file.database import Write
 from ticketbox.store.file.migrate import prepare_file
-from ticketbox.store.tickets import records
 
 
 @pytest.fixture
@@ -34,9 +33,3 @@ def test_update_of_nothing_runs_no_statement(connection: sqlite3.Connection) -> 
     before = connection.total_changes
     update_columns(Write(connection, 0), "user", 1, name=UNSET)
     assert connection.total_changes == before
-
-
-def test_fields_of_a_ticket_are_read_by_name() -> None:
-    row = tuple(f"value of {name}" for name in records.TICKET_COLUMNS.split(", "))
-    assert records.get_fields("key")(row) == "value of t.id"
-    assert records.get_fields("updated_at", "key")(row) == ("value of t.updated_at", "value of t.id")

@@ -112,8 +112,7 @@ SEVERAL: dict[str, Any] = {
     "unassigned": True,
     "columns": ("x", "y"),
     "priorities": (Priority.HIGH, Priority.LOW),
-    "has_labels": False,
-    "has_due_date": True,
+    "presence": {"has_labels": False, "has_due_date": True},
 }
 CHOICES = [
     dict(zip(values, chosen, strict=True))

@@ -4,9 +4,8 @@ import contextlib
 import time
 from pathlib import Path
 
-from ticketbox.domain.tickets.view_filters import ViewFilters
-
 from tests.store.file.test_query_plans import VIEWER, FilledDatabase
+from ticketbox.domain.tickets.fields import ViewFilters
 from ticketbox.store.file.transactions import Read
 from ticketbox.store.tickets.open_counts import count_assigned, count_of_view
 

@@ -18,6 +18,7 @@ from ticketbox.cli.client.terminal import (
     print_page,
     style,
 )
+from ticketbox.domain.tickets.fields import PROPERTIES
 
 Json = dict[str, Any]
 
@@ -82,13 +83,10 @@ def _list_properties(found: Json) -> list[str]:
                 found.get("column"),
                 "archived" if found["status"] == "archived" else "",
                 "resolved" if found["resolved"] else "unresolved",
-                f"{found['priority']} priority" if found["priority"] != "none" else "",
-                ", ".join(found["labels"]),
+                *(field.describe(found.get(field.name)) for field in PROPERTIES),
                 "assigned to " + ", ".join(each["name"] for each in found["assignees"]) if found["assignees"] else "",
-                f"due {found['due_on']}" if found.get("due_on") else "",
                 f"claimed by {_format_author(claim['by'])}, ends {format_age(claim['until'])}" if claim else "",
                 f"in {_format_repository(claim['repository'])}" if claim and claim.get("repository") else "",
-                f"branch {found['branch']}" if found["branch"] else "",
             ],
         )
     )

@@ -5,8 +5,8 @@ from enum import StrEnum
 import msgspec
 
 from ticketbox.domain.core.records import By
+from ticketbox.domain.tickets.fields import ViewFilters
 from ticketbox.domain.tickets.records import Sort
-from ticketbox.domain.tickets.view_filters import ViewFilters
 
 MAX_VIEWS = 100  # of a project
 

@@ -1,6 +1,6 @@
 """Saved views: a project's filters, order and display under a name, for their owner or for everybody."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
@@ -18,8 +18,8 @@ from ticketbox.domain.core.access.policy import Actor, require_role
 from ticketbox.domain.core.access.scopes import Role, Scope
 from ticketbox.domain.core.fairness.limits import Budget
 from ticketbox.domain.core.problems import Conflict, Forbidden, InvalidRequest
+from ticketbox.domain.tickets.fields import ViewFilters
 from ticketbox.domain.tickets.records import Priority, Sort
-from ticketbox.domain.tickets.view_filters import ViewFilters
 from ticketbox.operations.core.inputs import Label, Name, normalize_labels
 from ticketbox.operations.core.lookups import CompanyId, Key, ProjectId, Reference, ViewId, find_writable
 from ticketbox.operations.core.names import (
@@ -209,15 +209,12 @@ def _build_filters(tx: Read, actor: Actor, row: VisibleRow, given: FiltersInput)
         each if each in _EVERYBODY else resolve_user_id(tx, actor, each, row.project, "filters.assignee")
         for each in given.assignee
     ]
-    return ViewFilters(
-        assignee=list(dict.fromkeys(people)),
-        label=normalize_labels(given.label),
-        priority=list(dict.fromkeys(given.priority)),
-        has_labels=given.has_labels,
-        resolved=given.resolved,
-        has_due_date=given.has_due_date,
-        overdue=given.overdue,
-    )
+    normalized: dict[str, Any] = {
+        "assignee": list(dict.fromkeys(people)),
+        "label": normalize_labels(given.label),
+        "priority": list(dict.fromkeys(given.priority)),
+    }
+    return ViewFilters(**{**msgspec.structs.asdict(given), **normalized})
 
 
 def _unique(fields: list[ViewField] | None) -> list[ViewField] | None:

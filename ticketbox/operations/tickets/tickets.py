@@ -1,6 +1,8 @@
 """Creating and editing tickets."""
 
-from typing import Annotated
+from collections.abc import Callable
+from datetime import date
+from typing import Annotated, Any
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
@@ -11,6 +13,7 @@ from ticketbox.domain.core.access.scopes import Scope
 from ticketbox.domain.core.fairness.limits import Budget
 from ticketbox.domain.core.network.page_address import normalize_page_address
 from ticketbox.domain.core.problems import ApprovalRequired, InvalidField, InvalidRequest, NotFound, TicketArchived
+from ticketbox.domain.tickets.fields import FIELDS
 from ticketbox.domain.tickets.records import Priority, Ticket
 from ticketbox.operations.core.inputs import Branch, DueDate, Labels, Markdown, Title, Url, normalize_labels
 from ticketbox.operations.core.lookups import (
@@ -76,15 +79,27 @@ def create_ticket(tx: Write, actor: Actor, args: CreateTicket) -> Ticket:
         project=row.project,
         column=column,
         position=positions.find_top_position(tx, column),
-        title=args.title.strip(),
-        description=args.description,
-        priority=args.priority,
-        labels=normalize_labels(args.labels),
-        source_url=args.source_url and normalize_page_address(args.source_url),
-        branch=args.branch,
-        due_on=None if args.due_on is None else args.due_on.isoformat(),
+        **_normalize_fields(args),
     )
     return insert_ticket(tx, actor, row, new)[1]
+
+
+_NORMALIZERS: dict[str, Callable[[Any], Any]] = {
+    "title": str.strip,
+    "labels": normalize_labels,
+    "due_on": date.isoformat,
+    "source_url": normalize_page_address,
+}
+
+
+def _normalize_fields(args: msgspec.Struct) -> dict[str, Any]:
+    """Return the ticket's fields in an input that are set, as they are stored."""
+    given = msgspec.structs.asdict(args)
+    values = {field.name: given[field.name] for field in FIELDS if given.get(field.name, UNSET) is not UNSET}
+    return {
+        name: _NORMALIZERS[name](value) if name in _NORMALIZERS and value is not None else value
+        for name, value in values.items()
+    }
 
 
 def resolve_target(tx: Read, actor: Actor, project_id: str | None, column_id: str | None) -> tuple[VisibleRow, int]:
@@ -160,20 +175,13 @@ class UpdateTicket(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 )
 def update_ticket(tx: Write, actor: Actor, args: UpdateTicket) -> Ticket:
     """Change a ticket's title, description, priority, labels or due date, or mark it resolved or unresolved."""
-    fields = {
-        name: value
-        for name in ("title", "description", "priority", "labels", "due_on", "resolved")
-        if (value := getattr(args, name)) is not UNSET
-    }
+    fields = _normalize_fields(args)
     if not fields:
-        raise InvalidRequest("nothing to change; send title, description, priority, labels, due_on or resolved")
-    if "title" in fields:
-        fields["title"] = fields["title"].strip()
-    if fields.get("due_on") is not None:
-        fields["due_on"] = fields["due_on"].isoformat()
+        *names, last = (field.name for field in FIELDS if field.name in UpdateTicket.__struct_fields__)
+        raise InvalidRequest(f"nothing to change; send {', '.join(names)} or {last}")
     row, state = find_writable_ticket(tx, actor, args.ticket_id, args.expected_version)
     if "labels" in fields:
-        fields["labels"] = labels.ensure_labels(tx, row.company, normalize_labels(fields["labels"]))
+        fields["labels"] = labels.ensure_labels(tx, row.company, fields["labels"])
     before = load_ticket(tx, actor, state.id)
     changes = {name: value for name, value in fields.items() if getattr(before, name) != value}
     target = None if args.resolved is UNSET else choose_column(tx, row, state, resolved=args.resolved)
@@ -183,10 +191,7 @@ def update_ticket(tx: Write, actor: Actor, args: UpdateTicket) -> Ticket:
         check_gates(tx, actor, state, resolves=changes["resolved"])
     tickets.mark_updated(tx, row.key, bylines.ensure_byline(tx, actor))
     if changes:
-        plain = {name: value for name, value in changes.items() if name != "labels"}
-        tickets.update_ticket(tx, row.key, tickets.TicketChanges(**plain))
-        if "labels" in changes:
-            tickets.set_labels(tx, row.key, changes["labels"])
+        tickets.update_ticket(tx, row.key, **changes)
         logged = {
             name: {"from": getattr(before, name), "to": value}
             for name, value in changes.items()

@@ -148,7 +148,7 @@ def _import_ticket(tx: Write, owner: Actor, row: VisibleRow, column: int, positi
     ticket_row, _ = insert_ticket(tx, owner, row, new, notifies=False, watches=False)
     byline = bylines.ensure_byline(tx, owner)
     if ticket.resolved:
-        tickets.update_ticket(tx, ticket_row.key, tickets.TicketChanges(resolved=True))
+        tickets.update_ticket(tx, ticket_row.key, resolved=True)
     for body in ticket.comments:
         key = comments.insert_comment(tx, ticket_row.key, body, byline)
         record_ticket_event(tx, owner, ticket_row, "comment.created", comment_id=comments.load_comment(tx, key).id)

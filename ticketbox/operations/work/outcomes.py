@@ -26,7 +26,7 @@ def apply_outcome(tx: Write, actor: Actor, row: VisibleRow, state: TicketState, 
     target = choose_column(tx, row, state, resolved=outcome.resolved)
     if target is None:
         check_gates(tx, actor, state, resolves=outcome.resolved)
-        tickets.update_ticket(tx, row.key, tickets.TicketChanges(resolved=outcome.resolved))
+        tickets.update_ticket(tx, row.key, resolved=outcome.resolved)
         changes = {"resolved": {"from": state.resolved, "to": outcome.resolved}}
         record_ticket_event(tx, actor, row, "ticket.updated", fields=["resolved"], changes=changes)
     elif outcome.column is not None:

@@ -188,7 +188,7 @@ def send_to_agent(tx: Write, actor: Actor, args: SendToAgent) -> Ticket:
         return before
     tickets.mark_updated(tx, row.key, bylines.ensure_byline(tx, actor))
     if labels != before.labels:
-        tickets.set_labels(tx, row.key, labels)
+        tickets.update_ticket(tx, row.key, labels=labels)
         changes = {"labels": {"from": before.labels, "to": labels}}
         record_ticket_event(tx, actor, row, "ticket.updated", fields=["labels"], changes=changes)
     if column is not None and not is_placed:

@@ -1,30 +1,32 @@
 """Lists of tickets: one query composed of constant parts, whose cost doesn't grow with the number of tickets."""
 
+from operator import itemgetter
+
 import msgspec
 
+from ticketbox.domain.tickets.fields import PRESENCE_FILTERS, SORT_KEYS
 from ticketbox.domain.tickets.records import PRIORITIES, Priority, Sort, Status, Ticket
 from ticketbox.store.core.visibility import WITH_VISIBLE_PROJECTS, Viewer
 from ticketbox.store.file.database import Read
-from ticketbox.store.tickets.records import TICKET_COLUMNS, TICKET_JOINS, build_tickets, get_fields
+from ticketbox.store.tickets.records import TICKET_COLUMNS, TICKET_JOINS, build_tickets, name_columns
 
 SortValues = tuple[int | str, ...]
 
 _SORT_COLUMNS = {
     "created": ("id",),
     "updated": ("updated_at", "id"),
-    "priority": ("priority", "id"),
-    "due": ("due_day", "id"),
-    "title": ("title_key", "id"),
     "position": ("position", "id"),
+    **{name: (key.column, "id") for name, key in SORT_KEYS.items()},
 }
 
 
 def get_cursor_shape(sort: Sort) -> type[SortValues]:
     """Return the types of the values that a cursor has in this order."""
-    columns = _SORT_COLUMNS[sort.removeprefix("-")]
-    if len(columns) == 1:
+    name = sort.removeprefix("-")
+    if len(_SORT_COLUMNS[name]) == 1:
         return tuple[int]
-    return tuple[str, int] if columns[0] == "title_key" else tuple[int, int]
+    is_text = name in SORT_KEYS and SORT_KEYS[name].is_text
+    return tuple[str, int] if is_text else tuple[int, int]
 
 
 # Of a ticket `i`: active, unresolved, not claimed, and not blocked. A blocking ticket that is archived doesn't count.
@@ -37,7 +39,8 @@ READY = """i.status = 'active' AND i.resolved = 0 AND (i.claimed_until IS NULL O
 class TicketFilter(msgspec.Struct, frozen=True):
     """The filters of a list; None and no values mean any. Ids are public, times epoch milliseconds.
 
-    A ticket must have one of several values. With `unassigned`, having no assignee is one of them.
+    A ticket must have one of several values. With `unassigned`, having no assignee is one of them. `presence` says, by
+    the names of PRESENCE_FILTERS, whether a field must have a value.
     """
 
     statuses: tuple[Status, ...]
@@ -48,18 +51,19 @@ class TicketFilter(msgspec.Struct, frozen=True):
     assignees: tuple[str, ...] = ()
     unassigned: bool = False
     labels: tuple[str, ...] = ()
-    has_labels: bool | None = None
     priorities: tuple[Priority, ...] = ()
     resolved: bool | None = None
     updated_since: int | None = None
     due_before: str | None = None
-    has_due_date: bool | None = None
+    presence: dict[str, bool] = {}
     ready: bool = False
 
 
+# Of a ticket `i`.
+PRESENCE_CONDITIONS = {
+    name: f"(nullif(i.{field.name}, '[]') IS NOT NULL) = :{name}" for name, field in PRESENCE_FILTERS.items()
+}
 _CONDITIONS = {
-    "has_labels": "(i.labels <> '[]') = :has_labels",
-    "has_due_date": "(i.due_on IS NOT NULL) = :has_due_date",
     "resolved": "i.resolved = :resolved",
     "updated_since": "i.updated_at >= :updated_since",
     "due_before": "i.due_on < :due_before",
@@ -106,6 +110,7 @@ def compose_query(wanted: TicketFilter, *, resumed: bool) -> str:
     elif wanted.priorities:
         where.append("+i.priority IN (SELECT value FROM json_each(:priorities))")
     where += [condition for name, condition in _CONDITIONS.items() if getattr(wanted, name) is not None]
+    where += [PRESENCE_CONDITIONS[name] for name in wanted.presence]
     if wanted.ready:
         where.append(READY)
         if not wanted.columns:
@@ -165,13 +170,12 @@ def build_parameters(viewer: Viewer, wanted: TicketFilter, after: SortValues | N
         "assignees": msgspec.json.encode(wanted.assignees).decode(),
         **{f"assignee{number}": value for number, value in enumerate(wanted.assignees)},
         **{f"label{number}": value for number, value in enumerate(wanted.labels)},
-        "has_labels": wanted.has_labels,
+        **wanted.presence,
         "priority": PRIORITIES.index(wanted.priorities[0]) if wanted.priorities else None,
         "priorities": msgspec.json.encode([PRIORITIES.index(each) for each in wanted.priorities]).decode(),
         "resolved": wanted.resolved,
         "updated_since": wanted.updated_since,
         "due_before": wanted.due_before,
-        "has_due_date": wanted.has_due_date,
         "limit": limit,
         **{f"after{number}": value for number, value in enumerate(after or ())},
     }
@@ -182,8 +186,8 @@ def list_tickets(
 ) -> list[tuple[int | SortValues, Ticket]]:
     """List a page of tickets, each with the sort values that a cursor resumes after."""
     given = {**build_parameters(viewer, wanted, after, limit), "now": tx.now}
-    rows = tx.fetch_all(compose_query(wanted, resumed=after is not None), given)
+    rows = list(map(name_columns, tx.fetch_all(compose_query(wanted, resumed=after is not None), given)))
     columns = _SORT_COLUMNS[wanted.sort.removeprefix("-")]
-    get_sort_values = get_fields(*("key" if column == "id" else column for column in columns))
+    get_sort_values = itemgetter(*("key" if column == "id" else column for column in columns))
     rows.sort(key=get_sort_values, reverse=wanted.sort.startswith("-"))
     return list(zip(map(get_sort_values, rows), build_tickets(tx, rows), strict=True))

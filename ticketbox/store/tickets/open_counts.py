@@ -3,10 +3,11 @@
 import msgspec
 
 from ticketbox.domain.core.clock import format_rfc3339
+from ticketbox.domain.tickets.fields import ViewFilters
 from ticketbox.domain.tickets.records import PRIORITIES
-from ticketbox.domain.tickets.view_filters import ViewFilters
 from ticketbox.store.core.visibility import WITH_VISIBLE_PROJECTS, Viewer
 from ticketbox.store.file.database import Read
+from ticketbox.store.tickets.lists import PRESENCE_CONDITIONS
 
 COUNT_ASSIGNED = f"""
 {WITH_VISIBLE_PROJECTS}
@@ -24,6 +25,8 @@ def count_assigned(tx: Read, viewer: Viewer, most: int, deadline: float) -> int 
     return rows[0][0] if is_finished else None
 
 
+_PRESENCE = " ".join(f"AND (:{name} IS NULL OR {condition})" for name, condition in PRESENCE_CONDITIONS.items())
+
 # Reads the open tickets of a project and no resolved ones, of which there can be many more. Looking up the tickets
 # with a label or an assignee first would read those too.
 COUNT_OF_VIEW = f"""
@@ -32,8 +35,7 @@ SELECT count(*) FROM (
   SELECT i.id FROM visible_project v CROSS JOIN board_column k ON k.project_id = v.id
     CROSS JOIN ticket i INDEXED BY ticket_ready ON i.column_id = k.id
   WHERE v.within AND v.public_id = :project AND i.status = 'active' AND i.resolved = 0
-    AND (:has_labels IS NULL OR (i.labels <> '[]') = :has_labels)
-    AND (:has_due_date IS NULL OR (i.due_on IS NOT NULL) = :has_due_date)
+    {_PRESENCE}
     AND (:due_before IS NULL OR i.due_on < :due_before)
     AND (:priorities = '[]' OR i.priority IN (SELECT value FROM json_each(:priorities)))
     AND (:labels = '[]' OR EXISTS (
@@ -57,8 +59,7 @@ def count_of_view(
     given = {
         **viewer,
         "project": project,
-        "has_labels": filters.has_labels,
-        "has_due_date": filters.has_due_date,
+        **{name: getattr(filters, name) for name in PRESENCE_CONDITIONS},
         "due_before": format_rfc3339(tx.now)[:10] if filters.overdue else None,
         "priorities": _encode([PRIORITIES.index(each) for each in filters.priority]),
         "labels": _encode(filters.label),

@@ -1,7 +1,6 @@
 """Tickets as everybody sees them: their columns, and how rows become records."""
 
-from collections.abc import Callable, Mapping
-from itertools import chain
+from collections.abc import Callable
 from operator import itemgetter
 from typing import Any, NamedTuple
 
@@ -9,8 +8,8 @@ import msgspec
 
 from ticketbox.domain.core.clock import format_rfc3339
 from ticketbox.domain.core.records import Person
+from ticketbox.domain.tickets.fields import FIELDS, SORT_KEYS
 from ticketbox.domain.tickets.records import (
-    PRIORITIES,
     Blocker,
     CaptureSummary,
     Claim,
@@ -27,11 +26,9 @@ from ticketbox.store.core.visibility import WITH_VISIBLE_PROJECTS, Viewer
 from ticketbox.store.file.database import Read, Row
 from ticketbox.store.tickets import assignments, pull_requests
 
-_labels = msgspec.json.Decoder(list[str])
 _summary = msgspec.json.Decoder(CaptureSummary)
 _repository = msgspec.json.Decoder(WorkRepository)
 _statuses = {status.value: status for status in Status}
-_work_states = {state.value: state for state in WorkState}
 
 # The ids and keys of the tickets that block a ticket `t` and that the viewer sees, or NULL; keys have no commas.
 _SELECT_BLOCKERS = """(
@@ -42,22 +39,22 @@ _SELECT_BLOCKERS = """(
 _SELECT_VERIFICATION = """(
   SELECT n.verdict || ' ' || n.commit_hash FROM verification n WHERE n.ticket_id = t.id ORDER BY n.id DESC LIMIT 1)"""
 
-# Each column of a ticket's row, by name: rows are read through `get_fields`, never by a number.
+_CONVERSIONS = [(field.name, field.from_column) for field in FIELDS if field.from_column is not None]
+_get_record: Callable[[dict[str, Any]], tuple[Any, ...]] = itemgetter(*Ticket.__struct_fields__)
+# Each column of a ticket's row, by the name of what it holds in the record: rows are read by it, never by a number.
 _COLUMNS = {
     "key": "t.id", "id": "t.public_id", "project_key": "v.key", "number": "t.number",
     "company_id": "v.company_id", "project_id": "v.public_id", "project": "v.name",
-    "column_id": "c.public_id", "column": "c.name", "position": "t.position",
-    "title": "t.title", "description": "t.description",
-    "status": "t.status", "resolved": "t.resolved", "priority": "t.priority", "labels": "t.labels",
-    "due_on": "t.due_on", "branch": "t.branch", "claimed_by": "t.claimed_by", "claimed_at": "t.claimed_at",
-    "claimed_until": "t.claimed_until", "run": "w.run", "session_id": "w.public_id", "session_state": "w.state",
-    "repository": "w.repository",
-    "blockers": _SELECT_BLOCKERS, "source_url": "t.source_url", "capture_summary": "k.summary",
-    "verification": _SELECT_VERIFICATION, "comment_count": "t.comment_count", "version": "t.version",
+    "column_id": "c.public_id", "column": "c.name", "position": "t.position", "status": "t.status",
+    "claimed_by": "t.claimed_by", "claimed_at": "t.claimed_at", "claimed_until": "t.claimed_until",
+    "run": "w.run", "session_id": "w.public_id", "session_state": "w.state", "repository": "w.repository",
+    "blockers": _SELECT_BLOCKERS, "capture_summary": "k.summary", "verification": _SELECT_VERIFICATION,
+    "comment_count": "t.comment_count", "version": "t.version",
     "created_at": "t.created_at", "created_by": "t.created_by",
     "updated_at": "t.updated_at", "updated_by": "t.updated_by",
     "archived_at": "t.archived_at", "archived_by": "t.archived_by",
-    "due_day": "t.due_day", "title_key": "t.title_key",
+    **{field.name: f"t.{field.name}" for field in FIELDS},
+    **{key.column: f"t.{key.column}" for key in SORT_KEYS.values()},
 }  # fmt: skip
 TICKET_COLUMNS = ", ".join(_COLUMNS.values())
 TICKET_JOINS = """
@@ -65,98 +62,70 @@ LEFT JOIN board_column c ON c.id = t.column_id
 LEFT JOIN capture k ON k.id = t.capture_id
 LEFT JOIN work_session w ON w.ticket_id = t.id AND w.ended_at IS NULL
 """
+_WRITERS = ("claimed_by", "created_by", "updated_by", "archived_by")
 
 
-def get_fields(*names: str) -> Callable[[Row], Any]:
-    """Return a function that gets these fields of a row of TICKET_COLUMNS: a value, or a tuple of several.
-
-    An object for each row would make a list of 50 tickets 9 % slower.
-    """
-    order = list(_COLUMNS)
-    return itemgetter(*map(order.index, names))
+def name_columns(row: Row) -> dict[str, Any]:
+    """Return the values of a row of TICKET_COLUMNS by their names."""
+    return dict(zip(_COLUMNS, row, strict=True))
 
 
-_get_key = get_fields("key")
-_get_writers = get_fields("claimed_by", "created_by", "updated_by", "archived_by")
-
-
-def build_tickets(tx: Read, rows: list[Row]) -> list[Ticket]:
-    """Build tickets from rows of TICKET_COLUMNS, with their bylines and assignees."""
-    bylines = Bylines(tx, chain.from_iterable(map(_get_writers, rows)))
-    keys = list(map(_get_key, rows))
+def build_tickets(tx: Read, rows: list[dict[str, Any]]) -> list[Ticket]:
+    """Build tickets from rows of TICKET_COLUMNS by name, with their bylines and assignees."""
+    bylines = Bylines(tx, (row[name] for row in rows for name in _WRITERS))
+    keys = [row["key"] for row in rows]
     assigned = assignments.list_assignees_of_tickets(tx, keys)
     pulls = pull_requests.list_pull_requests(tx, keys)
-    return [_build_ticket(row, bylines, assigned, pulls, tx.now, f"{tx.public_url}/tickets/") for row in rows]
+    return [_build_ticket(tx, row, bylines, assigned.get(row["key"], []), pulls.get(row["key"])) for row in rows]
 
 
 def _build_ticket(
-    row: Row,
-    bylines: Bylines,
-    assigned: Mapping[int, list[Person]],
-    pulls: Mapping[int, PullRequest],
-    now: int,
-    base: str,
+    tx: Read, row: dict[str, Any], bylines: Bylines, assignees: list[Person], pull_request: PullRequest | None
 ) -> Ticket:
-    (
-        key, public_id, project_key, number, company, project, project_name,
-        column, column_name, position, title, description, status,
-        resolved, priority, labels, due_on, branch, claimed_by, claimed_at, claimed_until,
-        run, session_id, session_state, repository,
-        blockers, source_url, summary, verification, comments, version, created_at, created_by,
-        updated_at, updated_by, archived_at, archived_by, _, _,
-    ) = row  # fmt: skip
-    claim = None
-    if claimed_until is not None and claimed_until > now:
-        claim = Claim(
-            bylines.build(claimed_by, claimed_at),
-            format_rfc3339(claimed_until),
-            run,
-            session_id,
-            _work_states[session_state],
-            None if repository is None else _repository.decode(repository),
-        )
-    # By position, in the record's order: keywords cost as much as all the rest for a page of tickets.
-    return Ticket(
-        public_id,
-        f"{project_key}-{number}",
-        number,
-        base + public_id,
-        company,
-        project,
-        project_name,
-        column,
-        column_name,
-        position,
-        title,
-        description,
-        _statuses[status],
-        bool(resolved),
-        PRIORITIES[int(priority)],
-        _labels.decode(labels),
-        assigned.get(key, []),
-        due_on,
-        branch,
-        claim,
-        _read_blockers(blockers) if blockers else [],
-        source_url,
-        None if summary is None else _summary.decode(summary),
-        None if verification is None else _read_verification(verification),
-        pulls.get(key),
-        comments,
-        version,
-        bylines.build(created_by, created_at),
-        bylines.build(updated_by, updated_at),
-        bylines.build_optional(archived_by, archived_at),
+    values = {
+        **row,
+        "key": f"{row['project_key']}-{row['number']}",
+        "url": f"{tx.public_url}/tickets/{row['id']}",
+        "status": _statuses[row["status"]],
+        "assignees": assignees,
+        "claim": _read_claim(tx, row, bylines),
+        "blocked_by": _read_blockers(row["blockers"]),
+        "capture": None if row["capture_summary"] is None else _summary.decode(row["capture_summary"]),
+        "verification": _read_verification(row["verification"]),
+        "pull_request": pull_request,
+        "created": bylines.build(row["created_by"], row["created_at"]),
+        "updated": bylines.build(row["updated_by"], row["updated_at"]),
+        "archived": bylines.build_optional(row["archived_by"], row["archived_at"]),
+    }
+    for name, convert in _CONVERSIONS:
+        values[name] = convert(values[name])
+    return Ticket(*_get_record(values))
+
+
+def _read_claim(tx: Read, row: dict[str, Any], bylines: Bylines) -> Claim | None:
+    if row["claimed_until"] is None or row["claimed_until"] <= tx.now:
+        return None
+    return Claim(
+        by=bylines.build(row["claimed_by"], row["claimed_at"]),
+        until=format_rfc3339(row["claimed_until"]),
+        run=row["run"],
+        session_id=row["session_id"],
+        state=WorkState(row["session_state"]),
+        repository=None if row["repository"] is None else _repository.decode(row["repository"]),
     )
 
 
-def _read_blockers(blockers: str) -> list[Blocker]:
+def _read_blockers(blockers: str | None) -> list[Blocker]:
     """Read the column `blockers`; the oldest ticket of a project comes first."""
+    if blockers is None:
+        return []
     found = [Blocker(*each.split(" ")) for each in blockers.split(",")]
     return sorted(found, key=lambda each: (len(each.key), each.key))
 
 
-def _read_verification(verification: str) -> LastVerification:
+def _read_verification(verification: str | None) -> LastVerification | None:
+    if verification is None:
+        return None
     verdict, commit = verification.split(" ")
     return LastVerification(Verdict(verdict), commit)
 
@@ -173,7 +142,10 @@ WHERE t.public_id = :id AND v.within AND (:status IS NULL OR t.status = :status)
 def find_ticket(tx: Read, viewer: Viewer, public_id: str, status: Status | None) -> tuple[int, Ticket] | None:
     """Find a ticket that the viewer sees, with its key; `status` None means any."""
     row = tx.fetch_one(SELECT_TICKET, {**viewer, "id": public_id, "status": status and status.value})
-    return None if row is None else (_get_key(row), build_tickets(tx, [row])[0])
+    if row is None:
+        return None
+    named = name_columns(row)
+    return named["key"], build_tickets(tx, [named])[0]
 
 
 SELECT_TICKETS_BY_KEYS = f"""
@@ -187,7 +159,7 @@ WHERE v.within ORDER BY j.key
 def list_tickets_by_keys(tx: Read, viewer: Viewer, keys: list[int]) -> list[Ticket]:
     """List the tickets with these keys, in the order of the keys, as far as the viewer sees them."""
     rows = tx.fetch_all(SELECT_TICKETS_BY_KEYS, {**viewer, "keys": msgspec.json.encode(keys).decode()})
-    return build_tickets(tx, rows)
+    return build_tickets(tx, list(map(name_columns, rows)))
 
 
 class RelatedRows(NamedTuple):

@@ -2,8 +2,8 @@
 
 import msgspec
 
+from ticketbox.domain.tickets.fields import ViewFilters
 from ticketbox.domain.tickets.records import Sort
-from ticketbox.domain.tickets.view_filters import ViewFilters
 from ticketbox.store.core.visibility import WITH_VISIBLE_PROJECTS, Viewer
 from ticketbox.store.file.database import Read
 

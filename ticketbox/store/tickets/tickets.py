@@ -1,11 +1,12 @@
 """Tickets: insert, update, archive and restore them."""
 
+from typing import Any
+
 import msgspec
-from msgspec import UNSET, UnsetType
 
 from ticketbox.domain.core.ids import Prefix, generate_id
-from ticketbox.domain.tickets.records import PRIORITIES, Priority, Status
-from ticketbox.domain.tickets.title_words import build_title_key
+from ticketbox.domain.tickets.fields import convert_to_columns
+from ticketbox.domain.tickets.records import Priority, Status
 from ticketbox.store.core.updates import update_columns
 from ticketbox.store.file.database import Read, Write
 
@@ -62,14 +63,6 @@ class NewTicket(msgspec.Struct, frozen=True):
     due_on: str | None = None
 
 
-INSERT_TICKET = """
-INSERT INTO ticket (public_id, project_id, column_id, position, title, description, priority, labels, branch,
-  source_url, created_at, created_by, updated_at, updated_by, number, due_on, title_key, resolved)
-VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17,
-  (SELECT kind = 'done' FROM board_column WHERE id = ?3))
-"""
-
-
 ALLOCATE_NUMBER = "UPDATE project SET next_number = next_number + 1 WHERE id = ? RETURNING next_number - 1"
 
 
@@ -78,56 +71,41 @@ def allocate_number(tx: Write, project: int) -> int:
     return tx.fetch_value(ALLOCATE_NUMBER, (project,))
 
 
+RESOLVED_IN_COLUMN = "(SELECT kind = 'done' FROM board_column WHERE id = :column_id)"
+
+
 def insert_ticket(tx: Write, new: NewTicket, byline: int) -> tuple[int, str]:
     """Insert a ticket; return its key and its public id. In a column of kind `done`, it is resolved."""
     public_id = generate_id(Prefix.TICKET)
-    labels = msgspec.json.encode(new.labels).decode()
-    key = tx.insert(
-        INSERT_TICKET,
-        (public_id, new.project, new.column, new.position, new.title, new.description,
-         PRIORITIES.index(new.priority), labels, new.branch, new.source_url, tx.now, byline, tx.now, byline,
-         allocate_number(tx, new.project), new.due_on, build_title_key(new.title)),
-    )  # fmt: skip
+    columns = {
+        "public_id": public_id,
+        "project_id": new.project,
+        "number": allocate_number(tx, new.project),
+        "column_id": new.column,
+        "position": new.position,
+        "created_at": tx.now,
+        "created_by": byline,
+        "updated_at": tx.now,
+        "updated_by": byline,
+        **convert_to_columns(msgspec.structs.asdict(new)),
+    }
+    names, values = ", ".join(columns), ", ".join(f":{name}" for name in columns)
+    key = tx.insert(f"INSERT INTO ticket ({names}, resolved) VALUES ({values}, {RESOLVED_IN_COLUMN})", columns)
     _index_labels(tx, key, new.labels)
     return key, public_id
 
 
-def set_labels(tx: Write, key: int, labels: list[str]) -> None:
-    """Replace a ticket's labels."""
-    tx.execute("UPDATE ticket SET labels = ? WHERE id = ?", (msgspec.json.encode(labels).decode(), key))
-    tx.execute("DELETE FROM ticket_label WHERE ticket_id = ?", (key,))
-    _index_labels(tx, key, labels)
+def update_ticket(tx: Write, key: int, **changes: Any) -> None:
+    """Set fields of a ticket (domain/tickets/fields.py)."""
+    update_columns(tx, "ticket", key, **convert_to_columns(changes))
+    if "labels" in changes:
+        tx.execute("DELETE FROM ticket_label WHERE ticket_id = ?", (key,))
+        _index_labels(tx, key, changes["labels"])
 
 
 def _index_labels(tx: Write, key: int, labels: list[str]) -> None:
     if labels:
         tx.execute_many("INSERT INTO ticket_label (label, ticket_id) VALUES (?, ?)", [(label, key) for label in labels])
-
-
-class TicketChanges(msgspec.Struct, frozen=True):
-    """New values of a ticket's plain fields; UNSET keeps the stored value."""
-
-    title: str | UnsetType = UNSET
-    description: str | UnsetType = UNSET
-    priority: Priority | UnsetType = UNSET
-    resolved: bool | UnsetType = UNSET
-    due_on: str | UnsetType | None = UNSET
-
-
-def update_ticket(tx: Write, key: int, changes: TicketChanges) -> None:
-    """Update the plain fields that are set."""
-    rank = UNSET if changes.priority is UNSET else PRIORITIES.index(changes.priority)
-    update_columns(
-        tx,
-        "ticket",
-        key,
-        title=changes.title,
-        title_key=UNSET if changes.title is UNSET else build_title_key(changes.title),
-        description=changes.description,
-        priority=rank,
-        resolved=changes.resolved,
-        due_on=changes.due_on,
-    )
 
 
 SELECT_OTHERWISE_RESOLVED = "SELECT id FROM ticket WHERE column_id = ? AND resolved <> ? ORDER BY id"

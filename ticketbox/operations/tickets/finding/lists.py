@@ -1,5 +1,6 @@
 """Listing tickets, with filters."""
 
+from collections.abc import Callable
 from datetime import date, datetime
 from enum import StrEnum
 from typing import Annotated
@@ -12,6 +13,7 @@ from ticketbox.domain.core.access.scopes import Scope
 from ticketbox.domain.core.clock import format_rfc3339, to_epoch_ms
 from ticketbox.domain.core.fairness.limits import Budget
 from ticketbox.domain.core.problems import InvalidField
+from ticketbox.domain.tickets.fields import FIELDS, PROPERTIES, TicketField, find_presence
 from ticketbox.domain.tickets.records import Priority, Sort, Status, Ticket
 from ticketbox.operations.core.content import Content, render_csv
 from ticketbox.operations.core.inputs import Label, normalize_labels
@@ -127,10 +129,9 @@ def list_tickets(tx: Read, actor: Actor, args: ListTickets) -> Page[Ticket]:
         assignees=assignees,
         unassigned=_UNASSIGNED in (args.assignee or ()),
         labels=tuple(normalize_labels(args.label or [])),
-        has_labels=args.has_labels,
         priorities=tuple(dict.fromkeys(args.priority or ())),
         resolved=False if args.overdue and args.resolved is None else args.resolved,
-        has_due_date=args.has_due_date,
+        presence=find_presence(args),
         due_before=_find_first_day_after(tx, args),
         ready=args.ready,
         updated_since=None if args.updated_since is None else to_epoch_ms(args.updated_since),
@@ -155,26 +156,37 @@ def export_tickets(tx: Read, actor: Actor, args: ExportTickets) -> Content:
     return render_tickets(list_tickets(tx, actor, args))
 
 
-_HEAD = (
-    "key", "title", "status", "resolved", "project", "column", "priority", "labels", "assignees", "due_on",
-    "created_at", "created_by", "updated_at", "updated_by", "archived_at", "comments", "branch", "source_url", "url",
-    "id", "description",
-)  # fmt: skip
+def _show(*fields: TicketField) -> dict[str, Callable[[Ticket], str | None]]:
+    return {field.name: lambda ticket, field=field: field.format(getattr(ticket, field.name)) for field in fields}
+
+
+_SHOWN = _show(*FIELDS)
+_COLUMNS: dict[str, Callable[[Ticket], str | None]] = {
+    "key": lambda ticket: ticket.key,
+    "title": _SHOWN["title"],
+    "status": lambda ticket: ticket.status,
+    "resolved": _SHOWN["resolved"],
+    "project": lambda ticket: ticket.project,
+    "column": lambda ticket: ticket.column,
+    "assignees": lambda ticket: ", ".join(person.name for person in ticket.assignees),
+    **_show(*PROPERTIES),
+    "created_at": lambda ticket: ticket.created.at,
+    "created_by": lambda ticket: ticket.created.user.name,
+    "updated_at": lambda ticket: ticket.updated.at,
+    "updated_by": lambda ticket: ticket.updated.user.name,
+    "archived_at": lambda ticket: ticket.archived and ticket.archived.at,
+    "comments": lambda ticket: str(ticket.comment_count),
+    "source_url": _SHOWN["source_url"],
+    "url": lambda ticket: ticket.url,
+    "id": lambda ticket: ticket.id,
+    "description": _SHOWN["description"],
+}
 
 
 def render_tickets(page: Page[Ticket]) -> Content:
     """Render a page of tickets as CSV."""
-    rows = (
-        (
-            each.key, each.title, each.status, "true" if each.resolved else "false", each.project, each.column,
-            each.priority, ", ".join(each.labels), ", ".join(person.name for person in each.assignees), each.due_on,
-            each.created.at, each.created.user.name, each.updated.at, each.updated.user.name,
-            each.archived and each.archived.at, str(each.comment_count), each.branch, each.source_url, each.url,
-            each.id, each.description,
-        )
-        for each in page.items
-    )  # fmt: skip
-    return render_csv("tickets.csv", _HEAD, rows, page.next_cursor)
+    rows = ([show(ticket) for show in _COLUMNS.values()] for ticket in page.items)
+    return render_csv("tickets.csv", list(_COLUMNS), rows, page.next_cursor)
 
 
 def _apply_view(tx: Read, actor: Actor, args: ListTickets) -> ListTickets:
@@ -183,24 +195,18 @@ def _apply_view(tx: Read, actor: Actor, args: ListTickets) -> ListTickets:
         return args
     project = None if args.project_id is None else resolve_project_id(tx, actor, args.project_id)
     home, saved = load_saved_filters(tx, resolve_view_id(tx, actor, args.view, project))
-    filters = saved.filters
-    has_labels = args.has_labels if args.label else _choose_flag(args.has_labels, filters.has_labels)
-    return msgspec.structs.replace(
-        args,
-        project_id=home,
-        assignee=args.assignee or filters.assignee or None,
-        label=args.label or (filters.label if args.has_labels is None else None) or None,
-        priority=args.priority or filters.priority or None,
-        has_labels=has_labels,
-        resolved=_choose_flag(args.resolved, filters.resolved),
-        has_due_date=_choose_flag(args.has_due_date, filters.has_due_date),
-        overdue=args.overdue or filters.overdue,
-        sort=saved.sort if args.sort is Sort.UPDATED_DOWN and saved.sort not in {None, Sort.POSITION} else args.sort,
-    )
-
-
-def _choose_flag(given: bool | None, saved: bool | None) -> bool | None:
-    return saved if given is None else given
+    defaults = {field.name: field.default for field in msgspec.structs.fields(ListTickets)}
+    given = {name for name, default in defaults.items() if getattr(args, name) != default}
+    if given & {"label", "has_labels"}:
+        given |= {"label", "has_labels"}
+    filters = {
+        name: value
+        for name, value in msgspec.structs.asdict(saved.filters).items()
+        if name not in given and value != []
+    }
+    if "sort" not in given and saved.sort not in {None, Sort.POSITION}:
+        filters["sort"] = saved.sort
+    return msgspec.structs.replace(args, project_id=home, **filters)
 
 
 def _find_first_day_after(tx: Read, args: ListTickets) -> str | None:

@@ -11,7 +11,7 @@ from ticketbox.store.core import bylines
 from ticketbox.store.core.visibility import VisibleRow
 from ticketbox.store.file.database import Write
 from ticketbox.store.tickets import positions, tickets
-from ticketbox.store.tickets.tickets import TicketChanges, TicketState
+from ticketbox.store.tickets.tickets import TicketState
 
 
 def place_ticket(tx: Write, actor: Actor, state: TicketState, column: VisibleRow, position: int) -> None:
@@ -36,7 +36,7 @@ def resolve_ticket(tx: Write, actor: Actor, row: VisibleRow, state: TicketState,
     if resolved != state.resolved:
         check_gates(tx, actor, state, resolves=resolved)
         tickets.mark_updated(tx, row.key, bylines.ensure_byline(tx, actor))
-        tickets.update_ticket(tx, row.key, TicketChanges(resolved=resolved))
+        tickets.update_ticket(tx, row.key, resolved=resolved)
         changes = {"resolved": {"from": state.resolved, "to": resolved}}
         record_ticket_event(tx, actor, row, "ticket.updated", fields=["resolved"], changes=changes)
     if target is not None:
