@@ -5,7 +5,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from ticketbox.domain.tickets.fields import FIELDS, PRESENCE_FILTERS, SORT_KEYS, ViewFilters
+from ticketbox.domain.companies.views import ViewField
+from ticketbox.domain.tickets.fields import FIELDS, PRESENCE_FILTERS, PROPERTIES, SORT_KEYS, ViewFilters
 from ticketbox.domain.tickets.records import Sort, Ticket
 from ticketbox.operations.companies.views import FiltersInput
 from ticketbox.operations.tickets.finding.lists import ListTickets
@@ -43,6 +44,11 @@ def test_filters_exist_wherever_tickets_are_filtered(filters: type[msgspec.Struc
 def test_views_keep_only_filters_of_lists() -> None:
     assert FiltersInput.__struct_fields__ == ViewFilters.__struct_fields__
     assert set(ViewFilters.__struct_fields__) <= set(ListTickets.__struct_fields__)
+
+
+def test_views_can_show_every_property_but_the_branch() -> None:
+    names = {field.name if field.sort is None else field.sort.name for field in PROPERTIES}
+    assert names - set(ViewField) == {"branch"}
 
 
 def test_every_order_by_a_field_can_be_asked_for() -> None:

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import type { CaptureSummary, Ticket, Verdict } from '../../generated/api';
 import { chooseChips } from '../../src/app/tickets/board/card/card-chips';
-import { LAYOUT_FIELDS } from '../../src/app/tickets/views/display';
+import { listFields } from '../../src/app/tickets/fields';
 import { ticket } from './tickets';
 
-const fields = LAYOUT_FIELDS.board;
+const fields = listFields('board');
 
 function failing(errors: number, failed_requests: number): Partial<Ticket> {
   return { capture: { counts: { errors, failed_requests } } as CaptureSummary };

@@ -1,7 +1,6 @@
 import Archive from '@lucide/svelte/icons/archive';
 import ArrowUpRight from '@lucide/svelte/icons/arrow-up-right';
 import Bot from '@lucide/svelte/icons/bot';
-import CalendarDays from '@lucide/svelte/icons/calendar-days';
 import Copy from '@lucide/svelte/icons/copy';
 import CornerDownLeft from '@lucide/svelte/icons/corner-down-left';
 import Link from '@lucide/svelte/icons/link';
@@ -15,7 +14,7 @@ import { router } from '../../core/navigation/router.svelte';
 import { toasts } from '../../core/toasts.svelte';
 import { workspace } from '../../core/workspace.svelte';
 import { ACTION_ICONS } from '../../tickets/board/card/action-icons';
-import { buildEdit, listEditChoices, type EditProperty } from '../../tickets/board/edit-choices';
+import { buildEdit, EDIT_CHOICES } from '../../tickets/board/edit-choices';
 import {
   ARCHIVE,
   editAssignee,
@@ -24,21 +23,12 @@ import {
   sendToAgent,
   type Edit,
 } from '../../tickets/board/ticket-edits';
-import { parseDay } from '../../tickets/properties/due/due-dates';
+import { EDITS, findEdit, type EditProperty } from '../../tickets/fields';
 import { writeClipboard } from '../../ui/forms/write-clipboard';
-import { formatDay } from '../../ui/time/dates';
 import type { PaletteItem } from './palette-items';
 
 /** An action of a ticket: runs and closes the palette, or leads to the values of a property. */
 export type TicketAction = PaletteItem & { run: () => void; property?: EditProperty };
-
-export const PROPERTY_TITLES: Record<EditProperty, string> = {
-  assignee: 'Assign',
-  priority: 'Set priority',
-  status: 'Move to column',
-  label: 'Add or remove label',
-  due: 'Set due date',
-};
 
 /** What the signed-in user can do with a ticket. */
 export function listTicketActions(ticket: Ticket): TicketAction[] {
@@ -62,9 +52,9 @@ function listEdits(ticket: Ticket): TicketAction[] {
   const isMine = ticket.assignees.some(({ id }) => id === me.id);
   return [
     toEdit(isMine ? 'Unassign me' : 'Assign to me', UserCheck, ticket, editAssignee(me, !isMine)),
-    ...(Object.keys(PROPERTY_TITLES) as EditProperty[]).map((property) => ({
-      ...toAction(`${PROPERTY_TITLES[property]}…`, ACTION_ICONS[property], () => undefined),
-      property,
+    ...EDITS.map(({ name, title }) => ({
+      ...toAction(`${title}…`, ACTION_ICONS[name], () => undefined),
+      property: name,
     })),
     toEdit('Send to agent', Bot, ticket, sendToAgent()),
     toEdit('Archive ticket', Archive, ticket, ARCHIVE),
@@ -73,14 +63,14 @@ function listEdits(ticket: Ticket): TicketAction[] {
 
 /** The values of a property, and the one that a text names, if it is new. */
 export function listValues(ticket: Ticket, property: EditProperty, text: string): TicketAction[] {
-  const group = PROPERTY_TITLES[property];
-  const choices = listEditChoices(property, [ticket]);
+  const { list, parse, name, isMultiple, isPlain } = EDIT_CHOICES[property];
+  const group = findEdit(property).title;
+  const choices = list([ticket]);
   const typed = text.trim();
   const isKnown = choices.some(({ value, label }) =>
     [value, label.toLowerCase()].includes(typed.toLowerCase()),
   );
-  const day = property === 'due' ? parseDay(typed) : null;
-  const added = property === 'label' && typed ? typed : day;
+  const added = parse?.(typed);
   return [
     ...choices.map((choice) => ({
       ...toEdit(choice.label, ACTION_ICONS[property], ticket, () =>
@@ -89,12 +79,12 @@ export function listValues(ticket: Ticket, property: EditProperty, text: string)
       key: choice.value,
       group,
       hint: choice.hint,
-      value: property === 'due' ? undefined : { property, choice, ticket },
+      value: isPlain ? undefined : { property, choice, ticket },
     })),
     ...(added && !isKnown
       ? [
           {
-            ...toEdit(day ? formatDay(day) : `Add “${typed}”`, day ? CalendarDays : Plus, ticket, () =>
+            ...toEdit(name!(added), isMultiple ? Plus : ACTION_ICONS[property], ticket, () =>
               buildEdit(property, [ticket], added),
             ),
             key: ` ${added}`,

@@ -137,8 +137,10 @@ function describeFieldChange(field: string, { from, to }: Change): string {
       return to ? 'resolved the ticket' : 'reopened the ticket';
     case 'labels':
       return describeLabelChange((from as string[]) ?? [], (to as string[]) ?? []);
+    case 'description':
+      return 'edited the description';
     default:
-      return `edited the ${field}`;
+      return to ? `set the ${field} to ${String(to)}` : `removed the ${field}`;
   }
 }
 

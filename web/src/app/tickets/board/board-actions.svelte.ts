@@ -1,4 +1,5 @@
 import type { Ticket } from '../../../../generated/api';
+import type { EditProperty } from '../fields';
 import type { Board } from './board.svelte';
 import type { CardGrid } from './board-model.svelte';
 import type { CardAction } from './card/card-actions';
@@ -16,7 +17,7 @@ export class BoardActions {
   /** The ticket that the preview beside the board shows. */
   peekedId = $state<string | null>(null);
   picker = $state.raw<{
-    property: Exclude<CardAction, 'archive' | 'agent'>;
+    property: EditProperty;
     tickets: Ticket[];
     anchor: HTMLElement;
   } | null>(null);

@@ -1,10 +1,9 @@
-import type { Column, Priority, Ticket } from '../../../../generated/api';
+import type { Column, Ticket } from '../../../../generated/api';
 import { api, unwrap } from '../../core/server/client';
 import { describeError } from '../../core/server/problem';
 import { toasts } from '../../core/toasts.svelte';
-import { formatDay } from '../../ui/time/dates';
 import { formatCount } from '../../ui/display/format';
-import { PRIORITIES } from '../../../shared/ui/PriorityIcon.svelte';
+import type { TicketChanges } from '../fields';
 
 type Page = { items: Ticket[]; next_cursor: string | null };
 
@@ -17,10 +16,7 @@ export interface Edit {
 
 const at = (ticket: Ticket) => ({ path: { ticket_id: ticket.id } });
 
-export const patch = (
-  ticket: Ticket,
-  body: { priority?: Priority; labels?: string[]; due_on?: string | null },
-) =>
+export const patch = (ticket: Ticket, body: TicketChanges) =>
   unwrap(api.PATCH('/tickets/{ticket_id}', { params: { ...at(ticket), header: { 'If-Match': '*' } }, body }));
 
 const move = (ticket: Ticket, column: string | null, before?: string) =>
@@ -61,12 +57,16 @@ export const assign = (ticket: Ticket, user: string, isAssigned: boolean) => {
   );
 };
 
-export function editPriority(priority: Priority): Edit {
-  const { label } = PRIORITIES.find((each) => each.value === priority)!;
+/** Set a field; `done` says what became of the ticket. */
+export function editField<Name extends 'priority' | 'due_on'>(
+  name: Name,
+  value: Ticket[Name],
+  done: string,
+): Edit {
   return {
-    done: `set to ${label}`,
-    run: (ticket) => patch(ticket, { priority }),
-    revert: (before) => patch(before, { priority: before.priority }),
+    done,
+    run: (ticket) => patch(ticket, { [name]: value }),
+    revert: (before) => patch(before, { [name]: before[name] }),
   };
 }
 
@@ -78,14 +78,6 @@ export function editLabel(label: string, isAdded: boolean): Edit {
       return patch(ticket, { labels: isAdded ? [...others, label] : others });
     },
     revert: (before) => patch(before, { labels: before.labels }),
-  };
-}
-
-export function editDueDate(day: string | null): Edit {
-  return {
-    done: day ? `due ${formatDay(day)}` : 'without due date',
-    run: (ticket) => patch(ticket, { due_on: day }),
-    revert: (before) => patch(before, { due_on: before.due_on }),
   };
 }
 

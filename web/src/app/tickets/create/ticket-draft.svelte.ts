@@ -1,4 +1,4 @@
-import type { Priority, Ticket } from '../../../../generated/api';
+import type { Ticket } from '../../../../generated/api';
 import { cleanTitle } from '../../../shared/clean-title';
 import { api, unwrap } from '../../core/server/client';
 import { toasts } from '../../core/toasts.svelte';
@@ -8,16 +8,10 @@ import { Uploads } from '../detail/uploads.svelte';
 import { linkAsset } from '../text/asset-link';
 import { loadDraft, saveDraft } from '../text/drafts';
 
-interface Fields {
-  title: string;
-  description: string;
-  priority: Priority;
-  labels: string[];
+interface Fields extends Pick<Ticket, 'title' | 'description' | 'priority' | 'labels' | 'due_on'> {
   /** Null: the project's first column. */
   column: string | null;
   assignees: string[];
-  /** A day, such as "2026-12-24". */
-  due_on: string | null;
   /** Whether the ticket is sent to agents, which look for it in the first column of the kind `todo`. */
   agent: boolean;
 }
@@ -76,16 +70,9 @@ export class TicketDraft {
 
   /** Create the ticket, assign people and send it to agents. Raises Problem only if there is no ticket. */
   async create(): Promise<Ticket> {
-    const { title, description, priority, labels, assignees, due_on, agent } = this.fields;
+    const { column: _, assignees, agent, ...fields } = this.fields;
     const header = { 'Idempotency-Key': this.#idempotencyKey };
-    const body = {
-      column_id: this.columnId,
-      title: cleanTitle(title),
-      description,
-      priority,
-      labels,
-      due_on,
-    };
+    const body = { ...fields, title: cleanTitle(fields.title), column_id: this.columnId };
     const ticket = await unwrap(api.POST('/tickets', { params: { header }, body }));
     await Promise.all(
       assignees.map((user) =>

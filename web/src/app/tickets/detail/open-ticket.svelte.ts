@@ -13,14 +13,13 @@ import { changesTickets } from '../../companies/labels/company-labels.svelte';
 import { api, unwrap, fetchAll } from '../../core/server/client';
 import { Problem } from '../../core/server/problem';
 import { workspace } from '../../core/workspace.svelte';
+import type { TicketChanges } from '../fields';
 import { findSession, hasOutcome, isAgent, type Session } from '../work/work';
 import { loadNewestSession } from '../work/work-sessions.svelte';
 import { EditConflictError, isConflict } from './edit-conflict';
 
 const INCLUDED = 50; // the comments and events that the ticket includes
 const MAX_TRIES = 5;
-
-type Fields = Partial<Pick<Ticket, 'title' | 'description' | 'priority' | 'labels' | 'due_on' | 'resolved'>>;
 
 /** The ticket on the screen with its comments, history and attachments. Events keep it up to date. */
 export class OpenTicket {
@@ -154,7 +153,7 @@ export class OpenTicket {
    * Update fields. `changes` computes them from the saved ticket, again after a version conflict.
    * Raises Problem.
    */
-  async updateFields(changes: (ticket: Ticket) => Fields): Promise<void> {
+  async updateFields(changes: (ticket: Ticket) => TicketChanges): Promise<void> {
     for (let tries = 1; ; tries++) {
       try {
         await this.#update(changes(this.ticket!), this.ticket!.version);
@@ -194,7 +193,7 @@ export class OpenTicket {
     return this.#fetchTicket('capture');
   }
 
-  async #update(fields: Fields, version: number): Promise<void> {
+  async #update(fields: TicketChanges, version: number): Promise<void> {
     const params = { path: { ticket_id: this.id }, header: { 'If-Match': `"${version}"` } };
     this.#applyTicket(await unwrap(api.PATCH('/tickets/{ticket_id}', { params, body: fields })));
   }

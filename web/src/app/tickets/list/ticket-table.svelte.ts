@@ -1,4 +1,5 @@
 import type { Sort, Status, Ticket, ViewGroup } from '../../../../generated/api';
+import type { SortField } from '../fields';
 import { toQuery, type Filters } from './filters';
 import { findGroups, type Group } from './table-groups';
 import { TicketList } from './ticket-list.svelte';
@@ -105,9 +106,6 @@ export class TicketTable {
     return [...new Set(this.tickets?.map((each: Ticket) => each.id))];
   }
 }
-
-/** What the heads of a table's columns sort by. */
-export type SortField = 'title' | 'created' | 'updated' | 'priority' | 'due';
 
 /** The order after a click on the head of a column: what people look for first on top, then reversed. */
 export function reverseSort(sort: Sort, field: SortField): Sort {

@@ -1,5 +1,6 @@
 import { createContext } from 'svelte';
 import type { Sort, ViewDensity, ViewField, ViewGroup, ViewLayout } from '../../../../generated/api';
+import { listFields } from '../fields';
 
 /** How tickets are shown. It is in the address, so that it can be shared and saved as a view. */
 export interface Display {
@@ -26,64 +27,6 @@ export const LAYOUT_GROUPS: Record<ViewLayout, typeof GROUPS> = {
   table: GROUPS,
 };
 
-const FIELD_LABELS: Record<ViewField, string> = {
-  picture: 'Picture',
-  key: 'Key',
-  priority: 'Priority',
-  column: 'Status',
-  assignees: 'Assignees',
-  evidence: 'Evidence',
-  verification: 'Verification',
-  pull_request: 'Pull request',
-  labels: 'Labels',
-  due: 'Due date',
-  comments: 'Comments',
-  agent: 'Agent',
-  created: 'Created',
-  updated: 'Updated',
-};
-
-/** What a layout can show, in the order in which the menu lists it. */
-export const LAYOUT_FIELDS: Record<ViewLayout, ViewField[]> = {
-  board: [
-    'picture',
-    'key',
-    'priority',
-    'assignees',
-    'evidence',
-    'verification',
-    'pull_request',
-    'labels',
-    'due',
-    'comments',
-    'agent',
-  ],
-  table: [
-    'key',
-    'priority',
-    'column',
-    'assignees',
-    'due',
-    'updated',
-    'created',
-    'labels',
-    'evidence',
-    'verification',
-    'pull_request',
-    'comments',
-    'agent',
-  ],
-};
-
-const USUAL_FIELDS: Record<ViewLayout, ViewField[]> = {
-  board: LAYOUT_FIELDS.board,
-  table: ['key', 'priority', 'column', 'assignees', 'due', 'updated', 'labels', 'agent'],
-};
-
-export function nameField(field: ViewField): string {
-  return FIELD_LABELS[field];
-}
-
 /** Parse the display from the query of the address. Unknown values are those of a newer version, and are left out. */
 export function parseDisplay(query: URLSearchParams, layout: ViewLayout): Display {
   const fields = query.get('fields')?.split(',') as ViewField[] | undefined;
@@ -91,14 +34,15 @@ export function parseDisplay(query: URLSearchParams, layout: ViewLayout): Displa
   return {
     sort: layout === 'table' ? (query.get('sort') as Sort | null) : null,
     group: LAYOUT_GROUPS[layout].find(({ value }) => value === group)?.value ?? null,
-    fields: fields?.filter((each) => LAYOUT_FIELDS[layout].includes(each)) ?? USUAL_FIELDS[layout],
+    fields:
+      fields?.filter((each) => listFields(layout).includes(each)) ?? listFields(layout, { usual: true }),
     density: query.get('density') === 'compact' ? 'compact' : 'comfortable',
   };
 }
 
 /** Whether fields are those that a layout usually shows, in any order. */
 function isUsual(fields: ViewField[], layout: ViewLayout): boolean {
-  const usual = USUAL_FIELDS[layout];
+  const usual = listFields(layout, { usual: true });
   return fields.length === usual.length && fields.every((each) => usual.includes(each));
 }
 

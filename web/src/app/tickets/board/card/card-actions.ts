@@ -1,12 +1,7 @@
+import { EDITS } from '../../fields';
+
 /** What can be done with a card or the selected cards: by key, on the card and in the selection's bar. */
-export const CARD_ACTIONS = [
-  { name: 'assignee', key: 'a', label: 'Assign' },
-  { name: 'priority', key: 'p', label: 'Priority' },
-  { name: 'label', key: 'l', label: 'Label' },
-  { name: 'status', key: 's', label: 'Status' },
-  { name: 'due', key: 'd', label: 'Due date' },
-  { name: 'archive', key: 'e', label: 'Archive' },
-] as const;
+export const CARD_ACTIONS = [...EDITS, { name: 'archive', key: 'e', label: 'Archive' }] as const;
 
 /** What can be done with the selected cards only. */
 export const SEND_TO_AGENT = { name: 'agent', key: null, label: 'Send to agent' } as const;
