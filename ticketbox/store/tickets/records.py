@@ -1,7 +1,5 @@
 """Tickets as everybody sees them: their columns, and how rows become records."""
 
-from collections.abc import Callable
-from operator import itemgetter
 from typing import Any, NamedTuple
 
 import msgspec
@@ -40,7 +38,6 @@ _SELECT_VERIFICATION = """(
   SELECT n.verdict || ' ' || n.commit_hash FROM verification n WHERE n.ticket_id = t.id ORDER BY n.id DESC LIMIT 1)"""
 
 _CONVERSIONS = [(field.name, field.from_column) for field in FIELDS if field.from_column is not None]
-_get_record: Callable[[dict[str, Any]], tuple[Any, ...]] = itemgetter(*Ticket.__struct_fields__)
 # Each column of a ticket's row, by the name of what it holds in the record: rows are read by it, never by a number.
 _COLUMNS = {
     "key": "t.id", "id": "t.public_id", "project_key": "v.key", "number": "t.number",
@@ -99,7 +96,7 @@ def _build_ticket(
     }
     for name, convert in _CONVERSIONS:
         values[name] = convert(values[name])
-    return Ticket(*_get_record(values))
+    return Ticket(*map(values.__getitem__, Ticket.__struct_fields__))
 
 
 def _read_claim(tx: Read, row: dict[str, Any], bylines: Bylines) -> Claim | None:
