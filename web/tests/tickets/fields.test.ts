@@ -15,6 +15,6 @@ test('columns sort by orders of the server', () => {
   for (const order of orders) expect(components.schemas.Sort!.enum).toContain(`-${order}`);
 });
 
-test('every property that is changed by choosing has a key of its own', () => {
+test('every property that is changed by choosing has a separate key', () => {
   expect(new Set(EDITS.map(({ key }) => key)).size).toBe(EDITS.length);
 });

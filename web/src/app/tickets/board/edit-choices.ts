@@ -21,7 +21,7 @@ interface PropertyEdit {
   parse?: (text: string) => string | null;
   /** What such a value is called. */
   name?: (value: string) => string;
-  /** Whether its values have no icons of their own (EditIcon.svelte). */
+  /** Whether its values have no separate icons (EditIcon.svelte). */
   isPlain?: true;
 }
 
