@@ -24,7 +24,7 @@ for (const name of names) {
     results: [result],
     location: { line: 1 },
   };
-  const failure = await describeFailure(project, name, test, 'unexpected', 'a.spec.js');
+  const failure = await describeFailure(name, test, 'unexpected', 'a.spec.js');
   await fileFailure(client, options, failure);
 }
 const lines = await notePasses(client, options, new Set([...names, 'another']));

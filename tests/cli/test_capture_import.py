@@ -2,8 +2,6 @@
 
 import json
 import resource
-import struct
-import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,60 +10,17 @@ import pytest
 from click.testing import Result
 
 from tests.support.cli import run
-from tests.support.pictures import png
 from tests.support.server import World, ok
-from ticketbox.cli.client.imports import archive
+from tests.support.traces import CONTEXT, EVENTS, PAGE, REQUEST, build_trace
 from ticketbox.cli.client.imports.files import build_parts, read_file
-from ticketbox.cli.client.imports.recording import ImportProblem, Recording
 from ticketbox.domain.captures.capture import Stream
+from ticketbox.domain.captures.imports.recording import ImportProblem, Recording
 from ticketbox.domain.captures.steps import describe_action
 
-PAGE = "https://shop.example/cart"
-CONTEXT = {
-    "version": 10, "type": "context-options", "origin": "library", "browserName": "chromium", "platform": "linux",
-    "playwrightVersion": "1.65.1", "wallTime": 1_795_253_390_000, "monotonicTime": 1_000,
-    "title": "cart.spec.ts › pays", "options": {"viewport": {"width": 1280, "height": 720}},
-}  # fmt: skip
-EVENTS: list[dict[str, Any]] = [
-    {"type": "before", "startTime": 1_010, "class": "Frame", "method": "goto", "params": {"url": PAGE}},
-    {"type": "before", "startTime": 1_020, "class": "Frame", "method": "fill",
-     "params": {"selector": 'internal:label="Code"i', "value": "hunter2-secret"}},
-    {"type": "before", "startTime": 1_030, "class": "Frame", "method": "press",
-     "params": {"selector": "input >> nth=0", "key": "Control+a"}},
-    {"type": "before", "startTime": 1_040, "class": "Frame", "method": "click",
-     "params": {"selector": 'internal:role=button[name="Pay"i]'}},
-    {"type": "before", "startTime": 1_045, "class": "Frame", "method": "expect", "params": {}},
-    {"type": "console", "messageType": "warning", "text": "slow 3", "args": [{"preview": "slow"}, {"preview": "3"}],
-     "location": {"url": PAGE, "lineNumber": 0, "columnNumber": 9}, "time": 1_050},
-    {"type": "event", "time": 1_060, "class": "BrowserContext", "method": "pageError", "params": {"error": {"error": {
-        "name": "TypeError", "message": "cart is null",
-        "stack": f"TypeError: cart is null\n    at pay ({PAGE}/app.js:3:7)"}}}},
-    {"type": "screencast-frame", "file": "screencast/1.jpeg", "timestamp": 1_055},
-    {"type": "screencast-frame", "file": "screencast/2.png", "timestamp": 1_065},
-]  # fmt: skip
-REQUEST = {
-    "type": "resource-snapshot",
-    "snapshot": {
-        "startedDateTime": "2026-11-21T09:29:50.045Z", "time": 12.5, "_resourceType": "fetch",
-        "request": {"method": "POST", "url": "https://shop.example/api/pay", "headers": [
-            {"name": "User-Agent", "value": "Mozilla/5.0 HeadlessChrome/156.0.0.0 Safari/537.36"},
-            {"name": "Authorization", "value": "Bearer sk_live_abcdefghijklmnop123456"}]},
-        "response": {"status": 500, "statusText": "Internal Server Error", "headers": [],
-                     "content": {"size": 16, "mimeType": "application/json", "_file": "resources/a.json"}},
-    },
-}  # fmt: skip
 
-
-def write_trace(path: Path, events: list[Any] = EVENTS, context: Any = CONTEXT, extra: str | None = None) -> Path:
+def write_trace(path: Path) -> Path:
     """Write a trace of one browser context."""
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as made:
-        made.writestr("trace.trace", "\n".join(json.dumps(each) for each in [context, *events]))
-        made.writestr("trace.network", json.dumps(REQUEST))
-        made.writestr("resources/a.json", '{"error": "boom"}')
-        made.writestr("screencast/1.jpeg", b"\xff\xd8")
-        made.writestr("screencast/2.png", png())
-        if extra is not None:
-            made.writestr(extra, "{}")
+    path.write_bytes(build_trace())
     return path
 
 
@@ -96,79 +51,6 @@ def expect_problem(path: Path, *words: str) -> None:
         assert word in str(refused.value), str(refused.value)
 
 
-def test_trace_is_read_with_its_steps_console_requests_errors_and_last_picture(tmp_path: Path) -> None:
-    path = write_trace(tmp_path / "trace.zip")
-    assert list_words(path) == [
-        "Opened /cart",
-        "Typed 11–50 characters into “Code”",
-        "Pressed Ctrl+A in element input >> nth=0",
-        "Clicked button “Pay”",
-    ]
-    recording = read_file(path)
-    parts = build_parts(recording, {})
-    (line,), (error,), (request,) = (json.loads(parts[name][1]) for name in ("console", "errors", "network"))
-    assert (line["level"], line["args"], line["source"]) == ("warn", ["slow", "3"], f"{PAGE}:1:10")
-    assert (error["name"], error["frames"][0]["function"], error["frames"][0]["line"]) == ("TypeError", "pay", 3)
-    assert (request["status"], request["response"]["body"]) == (500, '{"error": "boom"}')
-    assert recording.screenshot == png()
-    envelope = json.loads(parts["capture"][1])
-    assert (envelope["title"], envelope["page"]["url"]) == ("TypeError: cart is null", PAGE)
-    assert envelope["environment"]["browser"] == "Chrome 156.0"
-    assert envelope["captured_at"] == 1_795_253_390_060
-    assert b"hunter2" not in b"".join(data for _, data, _ in parts.values())
-
-
-@pytest.mark.parametrize(
-    ("selector", "words", "selectors"),
-    [
-        ('aria-ref=e7 >> internal:describe="Pay now"', "Clicked “Pay now”", []),
-        ("aria-ref=e7", "Clicked an element", []),
-        ('#pay >> internal:describe="The \\"pay\\" button"', 'Clicked “The "pay" button”', ["#pay"]),
-        ('internal:role=button[name="Pay"i] >> internal:describe="x"', "Clicked button “Pay”",
-         ['internal:role=button[name="Pay"i]']),
-        ("internal:role=button", "Clicked a button", ["internal:role=button"]),
-    ],
-)  # fmt: skip
-def test_described_elements_are_named_and_what_finds_nothing_later_is_left_out(
-    tmp_path: Path, selector: str, words: str, selectors: list[str]
-) -> None:
-    click = {"type": "before", "startTime": 1_010, "class": "Frame", "method": "click"}
-    path = write_trace(tmp_path / "trace.zip", [{**click, "params": {"selector": selector}}])
-    assert list_words(path) == [words]
-    recording = read_file(path)
-    assert isinstance(recording, Recording)
-    target = recording.entries[Stream.ACTIONS].kept[0].target
-    assert target.selectors == selectors
-
-
-def test_console_of_a_trace_is_formatted_as_a_console_does(tmp_path: Path) -> None:
-    def log(*previews: str, text: str = "") -> dict[str, Any]:
-        return {"type": "console", "text": text, "args": [{"preview": each} for each in previews], "time": 1_050}
-
-    lines = [
-        log("Order %s failed %c(%d %%)", "A", "color: red", "7", "rest"), log("50 %"), log("%s"), log("%s and %s", "a"),
-        log(text="[DOM] Password field is not contained in a form"), log(text="Refused to load the image"),
-    ]  # fmt: skip
-    parts = build_parts(read_file(write_trace(tmp_path / "trace.zip", lines)), {})
-    assert [each["args"] for each in json.loads(parts["console"][1])] == [
-        ["Order A failed (7 %)", "rest"], ["50 %"], ["%s"], ["a and %s"], ["Refused to load the image"],
-    ]  # fmt: skip
-
-
-@pytest.mark.parametrize(("has_snapshots", "status"), [(True, "ok"), (False, "disabled")])
-def test_requests_of_a_trace_without_snapshots_were_not_recorded(
-    tmp_path: Path, has_snapshots: bool, status: str
-) -> None:
-    snapshot = {"type": "frame-snapshot", "snapshot": {"isMainFrame": True, "frameUrl": PAGE, "wallTime": 1}}
-    path = tmp_path / "trace.zip"
-    with zipfile.ZipFile(path, "w") as made:
-        events = [CONTEXT, *([snapshot] if has_snapshots else []), *EVENTS]
-        made.writestr("trace.trace", "\n".join(json.dumps(each) for each in events))
-        made.writestr("trace.network", "")
-    health = json.loads(build_parts(read_file(path), {})["capture"][1])["health"]
-    assert (health["network"]["status"], health["console"]["status"]) == (status, "ok")
-
-
 def test_file_of_an_unpacked_trace_is_refused_with_what_to_do(tmp_path: Path) -> None:
     path = tmp_path / "trace-1.trace"
     path.write_text("\n".join(json.dumps(each) for each in [CONTEXT, *EVENTS]))
@@ -189,70 +71,11 @@ def test_report_of_the_extension_keeps_its_place_unless_another_is_given(tmp_pat
     expect_problem(path, "newer version")
 
 
-def test_stream_keeps_its_newest_entries_and_counts_the_others(tmp_path: Path) -> None:
-    lines = [{"type": "console", "messageType": "log", "text": str(n), "time": 1_000 + n} for n in range(5_003)]
-    parts = build_parts(read_file(write_trace(tmp_path / "long.zip", lines)), {})
-    assert json.loads(parts["console"][1])[0]["args"] == ["3"]
-    health = json.loads(parts["capture"][1])["health"]["console"]
-    assert (health["status"], health["reason"], health["captured"], health["dropped"]) == ("partial", "limit", 5_000, 3)
-
-
-@pytest.mark.parametrize("version", [6, 11])
-def test_trace_of_another_format_is_refused_with_the_version_of_playwright(tmp_path: Path, version: int) -> None:
-    path = write_trace(tmp_path / "t.zip", context={**CONTEXT, "version": version, "playwrightVersion": "1.99.0"})
-    expect_problem(path, "Playwright 1.99.0", f"format {version}", "7 to 10")
-
-
-def test_torn_and_damaged_zips_are_refused(tmp_path: Path) -> None:
-    whole = write_trace(tmp_path / "t.zip").read_bytes()
-    torn = tmp_path / "torn.zip"
-    for size in range(30, len(whole) - 1, 97):
-        torn.write_bytes(whole[:size])
-        expect_problem(torn, "torn or damaged")
-    at = whole.index(b"trace.trace") + 40
-    torn.write_bytes(whole[:at] + bytes(20) + whole[at + 20 :])
-    expect_problem(torn, "torn or damaged")
-
-
-def test_zip_without_a_trace_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "photos.zip"
-    with zipfile.ZipFile(path, "w") as made:
-        made.writestr("photo.png", png())
-    expect_problem(path, "no trace")
-    with zipfile.ZipFile(path, "w") as made:
-        made.writestr("x.trace", "not json\n")
-    expect_problem(path, "isn't a trace")
-
-
-@pytest.mark.parametrize("name", ["../trace.trace", "/etc/x.trace", "a/../../x.trace", "..\\x.trace"])
-def test_zip_that_names_files_outside_of_it_is_refused(tmp_path: Path, name: str) -> None:
-    path = write_trace(tmp_path / "t.zip", extra=name)
-    expect_problem(path, "leads out of it")
-
-
-def test_file_of_a_picture_outside_of_the_zip_is_not_read(tmp_path: Path) -> None:
-    secret = tmp_path / "secret.png"
-    secret.write_bytes(png())
-    events = [{"type": "screencast-frame", "file": str(secret), "timestamp": 1}]
-    assert read_file(write_trace(tmp_path / "t.zip", events)).screenshot is None
-
-
-def test_zip_bomb_is_refused_in_bounded_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(archive, "MAX_INFLATED", 64 * archive.MIB)
-    path = tmp_path / "bomb.zip"
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as made, made.open("trace.trace", "w") as file:
-        file.write(json.dumps(CONTEXT).encode() + b"\n")
-        for _ in range(65):
-            file.write(bytes(archive.MIB))
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    expect_problem(path, "holds more than 64 MB")
-    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 64 * 1024
-
-
-def test_zip_with_a_huge_list_of_files_is_refused_before_it_is_loaded(tmp_path: Path) -> None:
-    path = tmp_path / "many.zip"
-    path.write_bytes(b"PK\x03\x04" + struct.pack("<4s4H2IH", b"PK\x05\x06", 0, 0, 9, 9, 5 << 20, 4, 0))
-    expect_problem(path, "lists too many files")
+def test_trace_that_is_too_large_to_be_sent_is_refused_without_reading_it(tmp_path: Path) -> None:
+    path = write_trace(tmp_path / "trace.zip")
+    with path.open("r+b") as file:
+        file.truncate(31 << 20)
+    expect_problem(path, "31.0 MB", "30 MB")
 
 
 def test_har_of_200_mb_is_refused_without_reading_it(tmp_path: Path) -> None:

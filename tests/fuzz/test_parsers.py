@@ -5,8 +5,10 @@ long, or builds much of little, fails as one that breaks does.
 """
 
 import contextlib
+import io
 import resource
 import time
+import zipfile
 from collections.abc import Callable
 from typing import Any
 
@@ -27,7 +29,8 @@ from ticketbox.domain.core.problems import InvalidRequest, PayloadTooLarge, Unsu
 from ticketbox.domain.tickets import search_query
 from ticketbox.domain.tickets.tracker_formats import Tracker, read_tickets
 from ticketbox.http.uploads import _decode_capture
-from ticketbox.operations.captures.processing.intake import CreateCapture, process_capture
+from ticketbox.operations.captures.processing.intake import CreateCapture, apply_trace, process_capture
+from ticketbox.operations.captures.processing.trace_parts import read_trace_parts
 from ticketbox.operations.catalogue import load_registry
 from ticketbox.operations.core.dispatch import decode_arguments
 from ticketbox.operations.tickets.comments import AddComment
@@ -44,6 +47,10 @@ def envelope(data: bytes, **streams: bytes) -> None:
     given = {"capture": _decode_capture(data), **streams}
     args = decode_arguments(load_registry()["create_capture"], given)
     assert isinstance(args, CreateCapture)
+    _process(args)
+
+
+def _process(args: CreateCapture) -> None:
     ready = process_capture(
         args,
         None,
@@ -64,6 +71,18 @@ def stream(name: str) -> Callable[[bytes], None]:
             encode_har(page, 0.0, entries, "1")
 
     return target
+
+
+def trace(data: bytes) -> None:
+    """The lines of a trace of Playwright, which are events and requests, all the way to what is stored."""
+    zipped = io.BytesIO()
+    with zipfile.ZipFile(zipped, "w") as made:
+        made.writestr("trace.trace", data)
+        made.writestr("trace.network", data)
+    given = {"capture": _decode_capture(samples("envelope")[0]), "trace": zipped.getvalue()}
+    args = decode_arguments(load_registry()["create_capture"], given)
+    assert isinstance(args, CreateCapture)
+    _process(apply_trace(args, read_trace_parts(zipped.getvalue(), {}, SECONDS)))
 
 
 def tracker(kind: Tracker) -> Callable[[bytes], None]:
@@ -103,6 +122,7 @@ def parse_query(data: bytes) -> None:
 TARGETS: dict[str, Callable[[bytes], None]] = {
     "envelope": envelope,
     **{name: stream(name) for name in ("console", "network", "errors")},
+    "trace": trace,
     **{kind.value: tracker(kind) for kind in Tracker},
     "address": address,
     "query": parse_query,

@@ -601,6 +601,9 @@ CASES: dict[str, Case] = {
         lambda w: {"session_id": request_approval(w)["session_id"], "approve": True, "note": "Well done"}, MEMBER
     ),
     "add_occurrence": Case(_ticket, MEMBER),
+    "find_failure": Case(
+        lambda w: {"project_id": w.project, "test": "cart.spec.js › pays", "message": "Error: no total"}
+    ),
     "add_verification": Case(lambda w: {**_ticket(w), **VERIFICATION}, MEMBER),
     "list_verifications": Case(_ticket),
     "add_attachment": Case(lambda w: {**_ticket(w), "file": ("note.txt", b"text")}, MEMBER),

@@ -8,8 +8,9 @@ from playwright.sync_api import Route, sync_playwright
 
 from tests.e2e.sites.shop_with_bug import MESSAGE, serve_shop
 from ticketbox.cli.client.imports.files import read_file
-from ticketbox.cli.client.imports.recording import Recording
 from ticketbox.domain.captures.capture import NetworkEntry, Stream
+from ticketbox.domain.captures.imports.recording import Recording
+from ticketbox.domain.captures.imports.trace import read_trace
 from ticketbox.domain.captures.steps import describe_action
 
 CARD = '{"card": null}'
@@ -70,6 +71,8 @@ def _answer(body: str) -> Callable[[Route], None]:
 
 
 def _read_recording(path: Path) -> Recording:
+    if path.suffix == ".zip":
+        return read_trace(path.read_bytes())
     recording = read_file(path)
     assert isinstance(recording, Recording)
     return recording

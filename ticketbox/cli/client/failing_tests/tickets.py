@@ -17,9 +17,8 @@ from ticketbox.cli.client.imports.files import build_parts
 Json = dict[str, Any]
 
 LABEL = "failing-test"
-MAX_REPLACED = 5  # archived tickets of one fingerprint
 PAGE = 100
-MAX_TRACE = 20 * 1024 * 1024
+MAX_ASKED = 10_000  # characters
 _OF_ONE_CALL = {400, 409, 413, 415, 422, 500}  # what this call sent isn't accepted
 
 
@@ -29,41 +28,59 @@ class _FieldError(msgspec.Struct):
 
 class _Problem(msgspec.Struct):
     detail: str
-    code: str = ""
     errors: list[_FieldError] = []
 
 
 class Refusal(Exception):
     """The server refused one call. After every other refusal, the next call fails as well."""
 
-    def __init__(self, message: str, code: str) -> None:
+    def __init__(self, message: str, *, is_of_trace: bool) -> None:
         super().__init__(message)
-        self.code = code
+        self.is_of_trace = is_of_trace
 
 
 def file_failure(server: Server, project: str, failure: Failure) -> str:
     """File a failure, or count it on the ticket that it already has; return a line that says so."""
-    envelope = {
-        "project_id": project, "title": failure.title, "description": failure.describe(), "labels": [LABEL]
-    }  # fmt: skip
-    for number in range(MAX_REPLACED):
-        envelope["id"] = f"test-{failure.compute_fingerprint(project)}{f'-{number}' if number else ''}"
-        parts: dict[str, UploadedFile] = build_parts(failure.record(), envelope)
-        if failure.trace is not None and failure.trace.stat().st_size <= MAX_TRACE:
-            parts["attachments"] = ("trace.zip", failure.trace.read_bytes(), "application/zip")
-        response = _call(server, "create_capture", {}, parts)
+    asked = {"project_id": project, "test": _clip(failure.name), "message": _clip(failure.message)}
+    found = decode_body(_call(server, "find_failure", asked))
+    ticket: str | None = found["ticket_id"]
+    if ticket is None:
+        response = _send_capture(server, project, failure, found["capture_id"])
         made = decode_body(response)
         if response.status_code == 201:
             return f"{failure.name}: created {made['url']}"
+        ticket = str(made["ticket_id"])  # a run in parallel has just created it
+    counted = decode_body(_call(server, "add_occurrence", {"ticket_id": ticket}))
+    url = _reopen(server, ticket)
+    return f"{failure.name}: {url} ({counted['occurrences']} times)"
+
+
+def _clip(text: str) -> str:
+    """Cut a text that a question can have, and replace halves of characters."""
+    return text[:MAX_ASKED].encode(errors="replace").decode()
+
+
+def _send_capture(server: Server, project: str, failure: Failure, capture_id: str) -> httpx2.Response:
+    """Send a capture; one that is refused is sent again without its screenshot, then with its trace as a mere file."""
+    recording = failure.record()
+    file: bytes | None = None
+    while True:
+        envelope: Json = {
+            "id": capture_id, "project_id": project, "title": failure.title, "description": failure.describe(),
+            "labels": [LABEL], "keep_trace": recording.trace is not None,
+        }  # fmt: skip
+        parts: dict[str, UploadedFile] = build_parts(recording, envelope)
+        if file is not None:
+            parts["attachments"] = ("trace.zip", file, "application/zip")
         try:
-            counted = decode_body(_call(server, "add_occurrence", {"ticket_id": made["ticket_id"]}))
+            return _call(server, "create_capture", {}, parts)
         except Refusal as refusal:
-            if refusal.code == "ticket_archived":  # an archived ticket is done with: this is a new bug
-                continue
-            raise
-        _reopen(server, made["ticket_id"])
-        return f"{failure.name}: {made['url']} ({counted['occurrences']} times)"
-    return f"{failure.name}: its tickets are archived; restore one of them"
+            if recording.screenshot is not None and not refusal.is_of_trace:
+                recording.screenshot = None
+            elif recording.trace is not None:
+                file, recording.trace = recording.trace, None
+            else:
+                raise
 
 
 def _call(server: Server, name: str, arguments: Json, files: dict[str, UploadedFile] | None = None) -> httpx2.Response:
@@ -79,19 +96,21 @@ def _raise_refusal(url: str, response: httpx2.Response) -> NoReturn:
         problem = msgspec.json.decode(response.content, type=_Problem)
     except msgspec.DecodeError:
         problem = _Problem(f"the server answered {response.status_code}")
-    is_of_project = any(each.field == "project_id" for each in problem.errors)
-    if response.status_code in _OF_ONE_CALL and not is_of_project:
-        raise Refusal(problem.detail, problem.code)
+    fields = {each.field for each in problem.errors}
+    if response.status_code in _OF_ONE_CALL and "project_id" not in fields:
+        raise Refusal(problem.detail, is_of_trace="trace" in fields)
     exit_with_problem(url, response)
 
 
-def _reopen(server: Server, ticket_id: str) -> None:
+def _reopen(server: Server, ticket_id: str) -> str:
+    """Reopen a ticket whose test passed or that was resolved; return its URL."""
     ticket = _load_ticket(server, ticket_id)
     if ticket["resolved"] or LABEL not in ticket["labels"]:
         labels = [*(each for each in ticket["labels"] if each != LABEL), LABEL]
         changes: Json = {"labels": labels, **({"resolved": False} if ticket["resolved"] else {})}
         _call(server, "update_ticket", {"ticket_id": ticket_id, **changes})
         _call(server, "add_comment", {"ticket_id": ticket_id, "body": f"The test fails again{_name_commit()}."})
+    return ticket["url"]
 
 
 def note_passes(server: Server, project: str, passed: Collection[str]) -> Iterator[str]:

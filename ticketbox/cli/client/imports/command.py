@@ -8,10 +8,10 @@ import click
 from ticketbox.cli.client.commands import URL_OPTION
 from ticketbox.cli.client.connection import Server, connect, decode_body, exit_with_problem
 from ticketbox.cli.client.imports.files import build_parts, read_file
-from ticketbox.cli.client.imports.recording import ImportProblem
 from ticketbox.cli.client.imports.report import Report
 from ticketbox.cli.client.terminal import escape_json, escape_line, print_line
 from ticketbox.cli.core.output import exit_with_error
+from ticketbox.domain.captures.imports.recording import ImportProblem, Recording
 
 
 def _send(
@@ -27,8 +27,10 @@ def _send(
     except ImportProblem as problem:
         exit_with_error(f"{escape_line(str(file))}: {escape_line(str(problem))}")
     envelope: dict[str, Any] = {"project_id": project, "ticket_id": ticket, "title": title, "labels": list(labels)}
+    is_trace = isinstance(recording, Recording) and recording.trace is not None
+    envelope["keep_trace"] = is_trace and attach
     parts = build_parts(recording, {name: value for name, value in envelope.items() if value})
-    if attach:
+    if attach and not is_trace:
         parts["attachments"] = (file.name, file.read_bytes(), "application/octet-stream")
     with connect(url) as server:
         response = server.send("create_capture", {}, parts)

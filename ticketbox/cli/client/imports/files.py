@@ -1,20 +1,21 @@
-"""Reading a file of another tool, whichever it is, and sending it as a capture."""
+"""Reading a file of another tool, whichever it is, as the parts of a capture. A trace is read by the server."""
 
 import re
+import time
 import uuid
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from ticketbox.cli.client.imports.har import read_har
-from ticketbox.cli.client.imports.recording import MIB, ImportProblem, Recording, clip_text
 from ticketbox.cli.client.imports.report import Report, read_report
-from ticketbox.cli.client.imports.trace import read_trace
-from ticketbox.domain.captures.capture import Page
+from ticketbox.domain.captures.capture import Page, Stream
 from ticketbox.domain.captures.fields import LINE
+from ticketbox.domain.captures.imports.har import read_har
+from ticketbox.domain.captures.imports.recording import MIB, ImportProblem, Recording, clip_text
 
 MAX_JSON = 50 * MIB
+MAX_TRACE = 30 * MIB  # an upload has up to 32 MiB
 MAX_TITLE = 300
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 _KINDS = "trace.zip of Playwright, HAR, report of the browser extension"
@@ -30,9 +31,14 @@ def read_file(path: Path) -> Recording | Report:
     try:
         with path.open("rb") as file:
             start = file.read(4)
-        if start == b"PK\x03\x04":
-            return read_trace(path)
         size = path.stat().st_size
+        if start == b"PK\x03\x04":
+            if size > MAX_TRACE:
+                raise ImportProblem(
+                    f"the trace has {size / MIB:.1f} MB; at most {MAX_TRACE // MIB} MB can be imported: "
+                    "record a shorter part, or without screenshots"
+                )
+            return wrap_trace(path.read_bytes())
         if size > MAX_JSON:
             raise ImportProblem(
                 f"the file has {size // MIB} MB; at most {MAX_JSON // MIB} MB of JSON can be imported: "
@@ -56,12 +62,19 @@ def read_file(path: Path) -> Recording | Report:
     raise ImportProblem(f"the file is none of: {_KINDS}")
 
 
+def wrap_trace(data: bytes) -> Recording:
+    """Return a recording that the server completes from a trace."""
+    recording = Recording(Stream.CONSOLE, Stream.ERRORS)
+    recording.trace, recording.page_url, recording.captured_at = data, "about:blank", time.time() * 1_000
+    return recording
+
+
 def build_parts(recording: Recording | Report, envelope: dict[str, Any]) -> dict[str, tuple[str, bytes, str]]:
     """Build the parts of a capture. `envelope` says where it goes, and overrides what was read."""
     if isinstance(recording, Report):
         described = recording.build_envelope(envelope)
         streams = {stream.value: bytes(entries) for stream, entries in recording.streams.items()}
-        return _build_files(described, streams, recording.screenshot, recording.replay)
+        return _build_files(described, streams, screenshot=recording.screenshot, replay=recording.replay)
     streams, health = recording.encode_streams()
     capture: dict[str, Any] = {
         "id": str(uuid.uuid4()),
@@ -76,15 +89,13 @@ def build_parts(recording: Recording | Report, envelope: dict[str, Any]) -> dict
         line = " ".join(_CONTROL.sub(" ", title).split())[:MAX_TITLE]
         if line:
             capture["title"] = line
-    return _build_files(capture, streams, recording.screenshot)
+    return _build_files(capture, streams, screenshot=recording.screenshot, trace=recording.trace)
 
 
 def _build_files(
-    capture: dict[str, Any], streams: dict[str, bytes], screenshot: bytes | None, replay: bytes | None = None
+    capture: dict[str, Any], streams: dict[str, bytes], **files: bytes | None
 ) -> dict[str, tuple[str, bytes, str]]:
     parts = {name: (name, data, "application/json") for name, data in streams.items()}
     parts["capture"] = ("capture", msgspec.json.encode(capture), "application/json")
-    for name, data in (("screenshot", screenshot), ("replay", replay)):
-        if data is not None:
-            parts[name] = (name, data, "application/octet-stream")
-    return parts
+    binary = "application/octet-stream"
+    return parts | {name: (name, data, binary) for name, data in files.items() if data is not None}

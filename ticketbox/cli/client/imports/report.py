@@ -5,8 +5,8 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
-from ticketbox.cli.client.imports.recording import ImportProblem
 from ticketbox.domain.captures.capture import Stream
+from ticketbox.domain.captures.imports.recording import ImportProblem
 
 Json = dict[str, Any]
 

@@ -11,9 +11,9 @@ const OF_ONE_CALL = [400, 409, 413, 415, 422, 500];
 export class Unreachable extends Error {}
 
 export class Refusal extends Error {
-  constructor(status, { code, detail, errors = [] }) {
+  constructor(status, { detail, errors = [] }) {
     super(detail ?? `the server answered ${status}`);
-    this.code = code;
+    this.isOfTrace = errors.some(({ field }) => field === 'trace');
     const isOfProject = errors.some(({ field }) => field === 'project_id');
     this.isOfOneCall = OF_ONE_CALL.includes(status) && !isOfProject;
   }

@@ -1,15 +1,14 @@
-/** What a failed test says about its failure: a fingerprint, a title, a description, and the parts of a capture. */
+/** What a failed test says about its failure: a title, a description, and what the runner recorded. */
 import { createHash } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { clip, plain, STREAMS } from './entries.js';
-import { readTrace } from './trace.js';
 
 const MAX_TITLE = 300;
 const MAX_SHOWN = 4_000;
-const MAX_LINES = 4;
+const MAX_TEXT = 100_000;
+const MAX_ENTRIES = 5_000;
 const MAX_PICTURE = 10 * 1024 * 1024;
-const MAX_TRACE = 20 * 1024 * 1024;
+const MAX_TRACE = 30 * 1024 * 1024; // an upload has up to 32 MiB
 /** Tests can attach anything under these names. */
 const TYPES = { trace: /^application\/zip$/, screenshot: /^image\/(png|jpeg)$/ };
 
@@ -20,27 +19,50 @@ export function describeTest(test, root) {
 }
 
 /** Describe the last failure of a test, or the last that has a trace: some retries have one only. */
-export async function describeFailure(project, name, test, outcome, file) {
+export async function describeFailure(name, test, outcome, file) {
   const failed = test.results.filter(
     ({ status }) => ![test.expectedStatus, 'skipped', 'interrupted'].includes(status),
   );
   const result = failed.findLast((each) => findAttachment(each, 'trace')) ?? failed.at(-1);
   const message = readMessage(result);
   const titles = test.titlePath().slice(3).join(' › ');
-  const recording = await readRecording(result);
+  const capturedAt = result.startTime.getTime() + result.duration;
   return {
     name,
-    fingerprint: createHash('sha256')
-      .update(`${project}\0${name}\0${normalize(message)}`)
-      .digest('hex')
-      .slice(0, 40),
     title: clip(joinLine(`${titles}: ${message.split('\n')[0]}`), MAX_TITLE),
     description: describe(name, test, outcome, file, message),
     message,
-    ...recording,
+    capturedAt,
+    console: listOutput(result, capturedAt),
+    errors: result.errors.map((error) => ({
+      ts: capturedAt,
+      kind: 'error',
+      message: clip(plain(error.message ?? error.value ?? '')),
+    })),
     trace: await readAttachment(result, 'trace', MAX_TRACE),
-    screenshot: (await readScreenshot([result, ...[...failed].reverse()])) ?? recording.screenshot,
+    screenshot: await readScreenshot([result, ...[...failed].reverse()]),
   };
+}
+
+/** List what a run printed, as entries of the stream `console`. */
+function listOutput({ stdout, stderr }, ts) {
+  const output = [
+    ...stdout.map((text) => ['log', text, 'stdout']),
+    ...stderr.map((text) => ['error', text, 'stderr']),
+  ];
+  return output
+    .slice(-MAX_ENTRIES)
+    .map(([level, text, source]) => ({ ts, level, args: [clip(plain(String(text)))], source }));
+}
+
+/** Cut a text. */
+export function clip(text, limit = MAX_TEXT) {
+  return text.length > limit ? text.slice(0, limit) : text;
+}
+
+/** Remove the colours of a terminal from a text. */
+export function plain(text) {
+  return text.replace(/\u001b\[[0-9;]*m/g, '');
 }
 
 /** What a failed run says; a test that is expected to fail, and passes, has no error. */
@@ -56,20 +78,6 @@ function joinLine(text) {
 /** An id that a test has in descriptions: something in its name may be redacted there. */
 export function identifyTest(name) {
   return createHash('sha256').update(name).digest('hex').slice(0, 16);
-}
-
-/**
- * Remove what differs each time from the first lines of a message: numbers, ids, addresses. Each expression stops
- * within a few characters of where it starts: a message may be one word of any length.
- */
-function normalize(message) {
-  return message
-    .split('\n')
-    .filter((line) => line.trim())
-    .slice(0, MAX_LINES)
-    .join('\n')
-    .replace(/[a-z][a-z0-9+.-]{0,30}:\/\/[^\s'"<>)\]]+/gi, '@')
-    .replace(/\b(?:0x[0-9a-f]+|(?=[0-9a-f-]{0,64}\d)[0-9a-f-]{7,})\b|\d+(?:[.,]\d+)*/gi, '#');
 }
 
 function describe(name, test, outcome, file, message) {
@@ -94,44 +102,6 @@ function describe(name, test, outcome, file, message) {
 export function findCommit() {
   const { env } = process;
   return env.GITHUB_SHA ?? env.CI_COMMIT_SHA ?? env.TICKETBOX_COMMIT ?? '';
-}
-
-/** Read the trace of a run, or else what the runner knows: errors and output. */
-async function readRecording(result) {
-  const file = findAttachment(result, 'trace')?.path;
-  let reason = '';
-  if (file) {
-    try {
-      return await readTrace(file);
-    } catch (error) {
-      reason = error.message;
-    }
-  }
-  const end = result.startTime.getTime() + result.duration;
-  const output = [
-    ...result.stdout.map((text) => ['log', text, 'stdout']),
-    ...result.stderr.map((text) => ['error', text, 'stderr']),
-  ];
-  return {
-    reason,
-    capturedAt: end,
-    pageUrl: 'about:blank',
-    environment: {},
-    recorded: [STREAMS.console, STREAMS.errors],
-    console: output.map(([level, text, source]) => ({
-      ts: end,
-      level,
-      args: [clip(plain(String(text)))],
-      source,
-    })),
-    errors: result.errors.map((error) => ({
-      ts: end,
-      kind: 'error',
-      message: clip(plain(error.message ?? error.value ?? '')),
-    })),
-    network: [],
-    actions: [],
-  };
 }
 
 function findAttachment(result, name) {

@@ -1,8 +1,7 @@
 /** Files failed and flaky tests as tickets. It never fails a run, and prints at most a few lines. */
 import path from 'node:path';
 import { Client, isFinal } from './client.js';
-import { plain } from './entries.js';
-import { describeFailure, describeTest } from './failures.js';
+import { describeFailure, describeTest, plain } from './failures.js';
 import { fileFailure, notePasses } from './tickets.js';
 
 const RUN_MS = 120_000;
@@ -66,7 +65,7 @@ export default class TicketReporter {
       try {
         const file = path.relative(this.root, test.location.file);
         say(
-          await fileFailure(client, this.options, await describeFailure(project, name, test, outcome, file)),
+          await fileFailure(client, this.options, await describeFailure(name, test, outcome, file)),
         );
       } catch (error) {
         if (isFinal(error)) throw error;

@@ -1,41 +1,45 @@
 /** Tickets of failing tests: one for each fingerprint, counted, and noted when the test passes. */
 import { isFinal } from './client.js';
-import { clip, finishStreams } from './entries.js';
-import { findCommit, identifyTest } from './failures.js';
+import { clip, findCommit, identifyTest } from './failures.js';
 
-const MAX_REPLACED = 5; // archived tickets of one fingerprint
+const MAX_ASKED = 10_000; // characters of a name or a message
 const PAGE = 100;
 
 /** File a failure, or count it on the ticket that it already has; return a line that says so. */
 export async function fileFailure(client, options, failure) {
-  for (let number = 0; number < MAX_REPLACED; number += 1) {
-    const id = `test-${failure.fingerprint}${number ? `-${number}` : ''}`;
-    const { status, answer } = await sendCapture(client, options, failure, id);
+  const { answer: found } = await client.call('POST', '/failures/find', {
+    project_id: options.project,
+    test: clipAsked(failure.name),
+    message: clipAsked(failure.message),
+  });
+  let ticket = found.ticket_id;
+  if (ticket === null) {
+    const { status, answer } = await sendCapture(client, options, failure, found.capture_id);
     if (status === 201) return `${failure.name}: created ${answer.url}`;
-    try {
-      const count = await countFailure(client, options, answer.ticket_id);
-      return `${failure.name}: ${answer.url} (${count} times)`;
-    } catch (error) {
-      if (error.code !== 'ticket_archived') throw error; // an archived ticket is done with: this is a new bug
-    }
+    ticket = answer.ticket_id; // a run in parallel has just created it
   }
-  return `${failure.name}: its tickets are archived; restore one of them`;
+  const [url, count] = await countFailure(client, options, ticket);
+  return `${failure.name}: ${url} (${count} times)`;
 }
 
-/** Send a capture; one that is refused is sent again without its screenshot, which may be damaged. */
+/** Cut a text that a question can have, and replace halves of characters. */
+function clipAsked(text) {
+  return Buffer.from(clip(text, MAX_ASKED)).toString();
+}
+
+/** Send a capture; one that is refused is sent again without its screenshot, then with its trace as a mere file. */
 async function sendCapture(client, options, failure, id) {
   try {
     return await client.call('POST', '/captures', buildForm(options, failure, id));
   } catch (error) {
-    if (isFinal(error) || !failure.screenshot) throw error;
-    return await client.call(
-      'POST',
-      '/captures',
-      buildForm(options, { ...failure, screenshot: undefined }, id),
-    );
+    if (isFinal(error) || !(failure.screenshot || failure.trace)) throw error;
+    const { screenshot, trace, ...rest } = failure;
+    const less = screenshot && !error.isOfTrace ? { ...rest, trace } : { ...rest, screenshot, file: trace };
+    return sendCapture(client, options, less, id);
   }
 }
 
+/** Count a failure, and reopen a ticket whose test passed or that was resolved; return its URL and the count. */
 async function countFailure(client, { label }, ticketId) {
   const { answer } = await client.call('POST', `/tickets/${ticketId}/occurrences`);
   const ticket = await loadTicket(client, ticketId);
@@ -49,7 +53,7 @@ async function countFailure(client, { label }, ticketId) {
       body: `The test fails again${onCommit()}.`,
     });
   }
-  return answer.occurrences;
+  return [ticket.url, answer.occurrences];
 }
 
 /** Comment on the tickets whose tests passed, and remove their label; return lines that say so. */
@@ -101,24 +105,38 @@ function onCommit() {
 }
 
 function buildForm({ project, label, attachTrace }, failure, id) {
-  const { streams, health } = finishStreams(failure);
+  const { trace } = failure;
+  const streams = trace ? {} : number({ console: failure.console, errors: failure.errors }); // a trace has them
   const capture = {
     id,
     project_id: project,
-    page: { url: clip(failure.pageUrl, 65_536), title: '' },
+    page: { url: 'about:blank', title: '' },
     captured_at: failure.capturedAt,
-    health,
-    environment: failure.environment,
+    health: {
+      console: { status: 'ok', captured: failure.console.length },
+      errors: { status: 'ok', captured: failure.errors.length },
+      network: { status: 'disabled' },
+      actions: { status: 'disabled' },
+    },
     title: failure.title,
     description: failure.description,
     labels: [label],
+    keep_trace: Boolean(trace && attachTrace),
   };
   const form = new FormData();
   form.set('capture', new Blob([JSON.stringify(capture)], { type: 'application/json' }));
   for (const [name, entries] of Object.entries(streams))
     form.set(name, new Blob([JSON.stringify(entries)]), name);
   if (failure.screenshot) form.set('screenshot', new Blob([failure.screenshot.data]), 'screenshot');
-  if (failure.trace && attachTrace)
-    form.append('attachments', new Blob([failure.trace.data]), failure.trace.name);
+  if (trace) form.set('trace', new Blob([trace.data]), trace.name);
+  if (failure.file && attachTrace)
+    form.append('attachments', new Blob([failure.file.data]), failure.file.name);
   return form;
+}
+
+/** Number the entries of all streams. */
+function number(streams) {
+  let seq = 0;
+  for (const entry of Object.values(streams).flat()) entry.seq = seq++;
+  return streams;
 }

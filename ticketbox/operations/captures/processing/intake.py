@@ -7,7 +7,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from ticketbox.domain.captures.capture import Health, Page, Redaction
+from ticketbox.domain.captures.capture import Health, Page, Redaction, Stream
 from ticketbox.domain.captures.environment import Environment
 from ticketbox.domain.captures.fingerprints import Fingerprint
 from ticketbox.domain.captures.images import media_types, processing
@@ -20,6 +20,7 @@ from ticketbox.domain.core.patterns import match_whole
 from ticketbox.domain.core.problems import InvalidField, InvalidRequest, PayloadTooLarge
 from ticketbox.domain.tickets.records import FrequentError, Priority, StreamCounts
 from ticketbox.operations.captures.processing.stream_processing import SentCapture, process_streams
+from ticketbox.operations.captures.processing.trace_parts import TraceParts
 from ticketbox.operations.core.inputs import Labels, Markdown
 from ticketbox.operations.core.lookups import ColumnId, Key, ProjectId, TicketId
 from ticketbox.operations.core.workers.worker_process import WorkerProcess
@@ -73,6 +74,14 @@ class Envelope(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     description: Markdown = ""
     priority: Priority = Priority.NONE
     labels: Labels = []
+    keep_trace: Annotated[
+        bool, Meta(description="Attach the `trace`, too. No secrets are removed from what is attached.")
+    ] = False
+
+    @property
+    def has_target(self) -> bool:
+        """Whether it says where the capture belongs."""
+        return any(each is not None for each in (self.ticket_id, self.project_id, self.column_id))
 
 
 def _parse_captured_at(moment: float | datetime) -> int:
@@ -104,6 +113,16 @@ class CreateCapture(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     replay: Annotated[bytes, Meta(description="The page's last seconds: a JSON array of rrweb events, up to 2 MB.")] = (
         b""
     )
+    trace: (
+        Annotated[
+            bytes,
+            Meta(
+                description="The trace.zip of Playwright. Its entries are added to the streams. It replaces `page`, "
+                "`health`, `captured_at` and `environment`, and by default title and screenshot."
+            ),
+        ]
+        | None
+    ) = None
     attachments: Annotated[list[Upload], Meta(max_length=MAX_ATTACHMENTS, description="Up to 20 files.")] = []
     idempotency_key: Key | None = None
 
@@ -111,6 +130,28 @@ class CreateCapture(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     def streams(self) -> tuple[bytes, ...]:
         """What is read entry by entry."""
         return self.console, self.network, self.errors, self.actions, self.replay
+
+
+def apply_trace(args: CreateCapture, parts: TraceParts) -> CreateCapture:
+    """Return the capture whose trace was read: what was sent as its title and screenshot stays."""
+    envelope = args.capture
+    is_possible = 0 < parts.captured_at <= MAX_CAPTURED_AT
+    kept = [Upload("trace.zip", args.trace)] if args.trace is not None and envelope.keep_trace else []
+    return msgspec.structs.replace(
+        args,
+        capture=msgspec.structs.replace(
+            envelope,
+            page=parts.page,
+            environment=parts.environment,
+            captured_at=parts.captured_at if is_possible else envelope.captured_at,
+            health=msgspec.structs.replace(envelope.health, **parts.health),
+            title=envelope.title or parts.title,
+        ),
+        screenshot=args.screenshot or parts.screenshot,
+        **{stream.value: parts.streams.get(stream.value, b"[]") for stream in Stream},
+        trace=None,
+        attachments=[*args.attachments, *kept],
+    )
 
 
 class PreparedCapture(msgspec.Struct, frozen=True):

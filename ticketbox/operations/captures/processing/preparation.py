@@ -1,6 +1,9 @@
 """Preparing a capture before its transaction: refuse what can't be stored, then process it on a worker."""
 
-from ticketbox.domain.companies.records import CapturePolicy
+from typing import NamedTuple
+
+from ticketbox.domain.captures.capture import Stream
+from ticketbox.domain.companies.records import Project
 from ticketbox.domain.companies.url_patterns import choose_best_match
 from ticketbox.domain.core.access.policy import Actor
 from ticketbox.domain.core.problems import InvalidField
@@ -8,11 +11,12 @@ from ticketbox.operations.captures.processing.intake import (
     CreateCapture,
     Envelope,
     PreparedCapture,
+    apply_trace,
     is_small,
     process_capture,
 )
+from ticketbox.operations.captures.processing.trace_parts import read_trace_parts
 from ticketbox.operations.core.context import RequestContext
-from ticketbox.operations.core.lookups import find_writable
 from ticketbox.operations.core.services import Services
 from ticketbox.operations.tickets.lookups import find_writable_ticket
 from ticketbox.operations.tickets.tickets import resolve_target
@@ -20,6 +24,14 @@ from ticketbox.store.captures import captures, storage
 from ticketbox.store.companies import projects
 from ticketbox.store.core.visibility import VisibleRow
 from ticketbox.store.file.database import Read
+
+
+class Target(NamedTuple):
+    """Where a capture belongs: a ticket with its id, or the column for a new one."""
+
+    row: VisibleRow
+    ticket_id: str | None
+    column: int | None
 
 
 async def prepare_capture(
@@ -35,34 +47,51 @@ async def prepare_capture(
     )
     if known:
         return services.public_url
-    least = 1 + sum(map(len, (args.screenshot or b"", *(part.data for part in args.attachments))))
+    files = [args.screenshot or b"", *(part.data for part in args.attachments)]
+    if args.trace is not None and args.capture.keep_trace:
+        files.append(args.trace)
+    least = 1 + sum(map(len, files))
 
-    def find_project(tx: Read) -> tuple[VisibleRow, str | None, CapturePolicy]:
-        found = _find_project(tx, actor, args.capture)
-        services.ceilings.require_storage(storage.load_stored_bytes(tx, found[0].company) + least)
-        return found
+    def find_project(tx: Read) -> tuple[VisibleRow, Project]:
+        row = find_target(tx, actor, args.capture).row
+        services.ceilings.require_storage(storage.load_stored_bytes(tx, row.company) + least)
+        return row, projects.load_project(tx, actor.viewer, row.project)
 
-    row, project_id, policy = await services.read(find_project, actor.share)
+    if args.trace is not None:
+        if args.capture.has_target:
+            await services.read(find_project, actor.share)  # refuse before the work
+        args = await _read_trace(services, actor, args.trace, args)
+    row, project = await services.read(find_project, actor.share)
     services.database.require_room(least)
     workers = services.small_captures if is_small(args.streams, args.attachments) else services.captures
     return await workers.run(
-        (row.company, actor.credential), process_capture, args, project_id, policy, services.public_url,
-        services.max_capture_seconds, services.captures.process,
+        (row.company, actor.credential), process_capture, args, project.id, project.capture_policy,
+        services.public_url, services.max_capture_seconds, services.captures.process,
     )  # fmt: skip
 
 
-def _find_project(tx: Read, actor: Actor, envelope: Envelope) -> tuple[VisibleRow, str | None, CapturePolicy]:
-    """Find a capture's row, project (None if a ticket or column decides) and policy. Raises InvalidRequest."""
-    project_id = envelope.project_id
+async def _read_trace(services: Services, actor: Actor, trace: bytes, args: CreateCapture) -> CreateCapture:
+    """Read the trace of a capture in the worker process, however small it is: it can be a bomb."""
+    process, seconds = services.captures.process, services.max_capture_seconds
+    sent = dict(zip(Stream, args.streams, strict=False))
+    parts = await services.captures.run(actor.share, process.call, seconds, read_trace_parts, trace, sent, seconds)
+    return apply_trace(args, parts)
+
+
+def find_target(tx: Read, actor: Actor, envelope: Envelope, project_id: str | None = None) -> Target:
+    """Find where a capture belongs: where it says, or else the project whose URL patterns match its page.
+
+    `project_id` is what an earlier call found. Raises InvalidRequest, NotFound, Forbidden and TicketArchived.
+    """
     if envelope.ticket_id is not None:
-        if project_id is not None or envelope.column_id is not None:
+        if envelope.project_id is not None or envelope.column_id is not None:
             raise InvalidField("capture.ticket_id", "send ticket_id, or project_id and column_id, not both")
-        row, _ = find_writable_ticket(tx, actor, envelope.ticket_id)
-    elif envelope.column_id is not None:
-        row, _ = resolve_target(tx, actor, project_id, envelope.column_id)
-    else:
-        project_id = project_id or choose_best_match(projects.list_url_patterns(tx, actor.viewer), envelope.page.url)
+        row, state = find_writable_ticket(tx, actor, envelope.ticket_id)
+        return Target(row, state.id, None)
+    project_id = project_id or envelope.project_id
+    if project_id is None and envelope.column_id is None:
+        project_id = choose_best_match(projects.list_url_patterns(tx, actor.viewer), envelope.page.url)
         if project_id is None:
             raise InvalidField("capture.project_id", "this page matches no project's URL patterns; send project_id")
-        row = find_writable(tx, actor, "project", project_id)
-    return row, project_id, projects.load_project(tx, actor.viewer, row.project).capture_policy
+    row, column = resolve_target(tx, actor, project_id, envelope.column_id)
+    return Target(row, None, column)

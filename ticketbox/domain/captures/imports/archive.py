@@ -1,17 +1,16 @@
 """Reading zip files of strangers in bounded memory: nothing is unpacked to disk, and every size is counted."""
 
+import io
 import struct
 import zipfile
 import zlib
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Callable, Iterator
 from typing import Self
 
-from ticketbox.cli.client.imports.recording import MIB, ImportProblem
+from ticketbox.domain.captures.imports.recording import MIB, ImportProblem
 
-MAX_ARCHIVE = 500 * MIB
 MAX_DIRECTORY = 4 * MIB  # the list of files at the end of a zip
-MAX_INFLATED = 1_024 * MIB  # all files that are read, together
+MAX_INFLATED = 512 * MIB  # all files that are read, together
 MAX_LINE = 16 * MIB
 
 _CHUNK = 256 * 1024
@@ -19,15 +18,19 @@ _END = struct.Struct("<4s4H2IH")
 _TORN = "the zip file is torn or damaged; copy or download it again"
 
 
-class Archive:
-    """An open zip file. Raises ImportProblem for one that is damaged, too large, or names files outside of it."""
+class ZipArchive:
+    """An open zip file. Raises ImportProblem for one that is damaged, too large, or names files outside of it.
 
-    def __init__(self, path: Path) -> None:
-        _check_directory(path)
+    `check_time` is called with the length of each part that is read, and raises when it has taken too long.
+    """
+
+    def __init__(self, data: bytes, check_time: Callable[[int], None] = lambda _: None) -> None:
+        _check_directory(data)
         try:
-            self._zip = zipfile.ZipFile(path)
+            self._zip = zipfile.ZipFile(io.BytesIO(data))
         except (zipfile.BadZipFile, ValueError, NotImplementedError, OSError) as error:
             raise ImportProblem(f"{_TORN} ({error})") from None
+        self._check_time = check_time
         self._inflated = 0
         self.names = self._zip.namelist()
         if any(name.startswith(("/", "\\")) or ".." in name.replace("\\", "/").split("/") for name in self.names):
@@ -79,6 +82,7 @@ class Archive:
         try:
             with self._zip.open(name) as file:
                 while chunk := file.read(_CHUNK):
+                    self._check_time(len(chunk))
                     self._inflated += len(chunk)
                     if self._inflated > MAX_INFLATED:
                         raise ImportProblem(f"the zip file holds more than {MAX_INFLATED // MIB} MB of records")
@@ -87,14 +91,9 @@ class Archive:
             raise ImportProblem(f"{_TORN} ({error})") from None
 
 
-def _check_directory(path: Path) -> None:
+def _check_directory(data: bytes) -> None:
     """Refuse a zip file whose list of files is too large to load, before it is loaded (APPNOTE.TXT, 4.3.16)."""
-    size = path.stat().st_size
-    if size > MAX_ARCHIVE:
-        raise ImportProblem(f"the file has {size // MIB} MB; at most {MAX_ARCHIVE // MIB} MB can be imported")
-    with path.open("rb") as file:
-        file.seek(max(0, size - _END.size - 65_535))
-        tail = file.read()
+    tail = data[-_END.size - 65_535 :]
     at = tail.rfind(b"PK\x05\x06")
     if at < 0 or len(tail) < at + _END.size:
         raise ImportProblem(_TORN)

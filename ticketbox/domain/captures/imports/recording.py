@@ -23,7 +23,7 @@ from ticketbox.domain.captures.fields import LINE, TEXT, URL
 from ticketbox.domain.captures.streams import MAX_BODY, MAX_ENTRIES
 
 MIB = 1 << 20
-MAX_STREAM = 16 * MIB  # bytes of one stream; older entries are left out
+MAX_STREAM = 16 * MIB  # bytes of one stream
 
 _LENGTHS = ((10, "1–10"), (50, "11–50"), (200, "51–200"))
 _STACK_LINE = re.compile(r"^\s*at (?:(.{1,200}?) \()?(\S{1,2000}?):([0-9]{1,9}):([0-9]{1,9})\)?\s*$")
@@ -36,21 +36,33 @@ class ImportProblem(Exception):
     """A file that can't be imported; the message says why, and what to do about it."""
 
 
+class UnreadableEntry(ImportProblem):
+    """One entry of a file can't be read."""
+
+
 class Entries:
-    """The newest entries of one stream, counted when older ones are left out."""
+    """The newest entries of one stream, within its sizes, counted when older ones are left out."""
 
     def __init__(self) -> None:
-        self.kept = deque[Any](maxlen=MAX_ENTRIES)
+        self.kept = deque[Any]()
         self.seen = 0
+        self._sizes = deque[int]()
+        self._bytes = 0
 
     def add(self, entry: Any) -> None:
         """Keep an entry."""
+        size = len(msgspec.json.encode(entry)) + 1
         self.seen += 1
         self.kept.append(entry)
+        self._sizes.append(size)
+        self._bytes += size
+        while len(self.kept) > MAX_ENTRIES or self._bytes > MAX_STREAM:
+            self.kept.popleft()
+            self._bytes -= self._sizes.popleft()
 
 
 class Recording:
-    """What was read from a file. Streams that the file can't have are not in `streams`."""
+    """What was read from a file. Streams that the file can't have are not in `entries`."""
 
     def __init__(self, *streams: Stream) -> None:
         self.entries = {stream: Entries() for stream in streams}
@@ -60,14 +72,15 @@ class Recording:
         self.captured_at: float = 0
         self.environment = Environment()
         self.screenshot: bytes | None = None
+        self.trace: bytes | None = None  # that the server reads
 
     def add(self, entry: ConsoleEntry | NetworkEntry | ErrorEntry | ActionEntry) -> None:
         """Keep an entry in its stream."""
         self.captured_at = max(self.captured_at, entry.ts)
-        self.entries[_STREAM_OF[type(entry)]].add(entry)
+        self.entries.setdefault(_STREAM_OF[type(entry)], Entries()).add(entry)
 
     def encode_streams(self) -> tuple[dict[str, bytes], dict[str, StreamHealth]]:
-        """Return the streams as JSON with their health, entries in the order of time, within their sizes."""
+        """Return the streams as JSON with their health, entries in the order of time."""
         sorted_entries = {
             stream: sorted(entries.kept, key=lambda entry: entry.ts) for stream, entries in self.entries.items()
         }
@@ -80,13 +93,12 @@ class Recording:
         parts: dict[str, bytes] = {}
         health = {stream.value: StreamHealth(HealthStatus.DISABLED) for stream in Stream}
         for stream, entries in sorted_entries.items():
-            encoded = _encode_newest(entries)
-            parts[stream.value] = b"[" + b",".join(encoded) + b"]"
-            dropped = self.entries[stream].seen - len(encoded)
+            parts[stream.value] = msgspec.json.encode(entries)
+            dropped = self.entries[stream].seen - len(entries)
             health[stream.value] = (
-                StreamHealth(HealthStatus.PARTIAL, HealthReason.LIMIT, len(encoded), dropped)
+                StreamHealth(HealthStatus.PARTIAL, HealthReason.LIMIT, len(entries), dropped)
                 if dropped
-                else StreamHealth(HealthStatus.OK, None, len(encoded))
+                else StreamHealth(HealthStatus.OK, None, len(entries))
             )
         return parts, health
 
@@ -106,19 +118,6 @@ _STREAM_OF = {
     ErrorEntry: Stream.ERRORS,
     ActionEntry: Stream.ACTIONS,
 }
-
-
-def _encode_newest(entries: Sequence[Any]) -> list[bytes]:
-    """Encode as many of the newest entries as a stream may have bytes, oldest first."""
-    encoded: list[bytes] = []
-    size = 0
-    for entry in reversed(entries):
-        line = msgspec.json.encode(entry)
-        size += len(line) + 1
-        if size > MAX_STREAM:
-            break
-        encoded.append(line)
-    return encoded[::-1]
 
 
 def classify_value(value: str) -> str:

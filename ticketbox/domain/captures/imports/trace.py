@@ -4,26 +4,27 @@ Formats 7 to 10 are read, those of Playwright 1.47 to 1.65: lines of JSON, one f
 for its requests, and one for the test. Values that a test typed are never kept, only the class of their length.
 """
 
-from pathlib import Path
+from collections.abc import Callable
 
 import msgspec
 
-from ticketbox.cli.client.imports.archive import Archive
-from ticketbox.cli.client.imports.har import HarEntry, build_request, find_browser
-from ticketbox.cli.client.imports.recording import (
+from ticketbox.domain.captures.capture import ConsoleEntry, ErrorEntry, ErrorKind, Level, Stream
+from ticketbox.domain.captures.environment import Size
+from ticketbox.domain.captures.fields import LINE, TEXT
+from ticketbox.domain.captures.imports.archive import ZipArchive
+from ticketbox.domain.captures.imports.har import HarEntry, build_request, find_browser
+from ticketbox.domain.captures.imports.recording import (
     MIB,
     ImportProblem,
     Recording,
+    UnreadableEntry,
     clip_text,
     clip_url,
     format_arguments,
     read_frames,
 )
-from ticketbox.cli.client.imports.trace_actions import build_action
-from ticketbox.cli.client.imports.trace_events import PageError, TraceEvent
-from ticketbox.domain.captures.capture import ConsoleEntry, ErrorEntry, ErrorKind, Level, Stream
-from ticketbox.domain.captures.environment import Size
-from ticketbox.domain.captures.fields import LINE, TEXT
+from ticketbox.domain.captures.imports.trace_actions import build_action
+from ticketbox.domain.captures.imports.trace_events import PageError, TraceEvent
 from ticketbox.domain.captures.streams import MAX_BODY
 
 VERSIONS = range(7, 11)
@@ -34,9 +35,12 @@ _LEVELS = {"debug": Level.DEBUG, "info": Level.INFO, "warning": Level.WARN, "err
 _decoder = msgspec.json.Decoder(TraceEvent)
 
 
-def read_trace(path: Path) -> Recording:
-    """Read a trace. Raises ImportProblem if it isn't one, or one of another version."""
-    with Archive(path) as archive:
+def read_trace(data: bytes, check_time: Callable[[int], None] = lambda _: None) -> Recording:
+    """Read a trace. Raises ImportProblem if it isn't one, or one of another version.
+
+    `check_time` is called with the length of each part that is read, and raises when it has taken too long.
+    """
+    with ZipArchive(data, check_time) as archive:
         reader = _TraceReader(archive)
         for name in archive.names:
             if name.endswith(".trace"):
@@ -50,7 +54,7 @@ def read_trace(path: Path) -> Recording:
 class _TraceReader:
     """Collects what the files of a trace say; the newest picture and address win."""
 
-    def __init__(self, archive: Archive) -> None:
+    def __init__(self, archive: ZipArchive) -> None:
         self._archive = archive
         self._recording = Recording(*Stream)
         self._has_snapshots = False
@@ -79,9 +83,10 @@ class _TraceReader:
                 continue
             try:
                 entry = msgspec.json.decode(event.snapshot, type=HarEntry)
-            except (msgspec.DecodeError, RecursionError):
+                request = build_request(entry, lambda file: self._archive.read(file, 4 * MAX_BODY + 4))
+            except (msgspec.DecodeError, RecursionError, UnreadableEntry):
                 continue  # one request less, not a trace less
-            self._recording.add(build_request(entry, lambda file: self._archive.read(file, 4 * MAX_BODY + 4)))
+            self._recording.add(request)
             if entry.type == "document" and not self._last_address[1]:
                 self._recording.page_url = entry.request.url
             if self._recording.environment.browser is None:

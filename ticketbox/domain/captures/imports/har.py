@@ -7,16 +7,6 @@ from datetime import datetime
 
 import msgspec
 
-from ticketbox.cli.client.imports.recording import (
-    ImportProblem,
-    Recording,
-    clip_body,
-    clip_text,
-    clip_url,
-    describe_browser,
-    is_text,
-    read_headers,
-)
 from ticketbox.domain.captures.capture import (
     NetworkEntry,
     NetworkRequest,
@@ -25,6 +15,17 @@ from ticketbox.domain.captures.capture import (
     Stream,
 )
 from ticketbox.domain.captures.fields import LINE
+from ticketbox.domain.captures.imports.recording import (
+    ImportProblem,
+    Recording,
+    UnreadableEntry,
+    clip_body,
+    clip_text,
+    clip_url,
+    describe_browser,
+    is_text,
+    read_headers,
+)
 
 _LATEST = 253_402_300_799_999  # the year 9999
 _TYPES = {"css": "stylesheet", "js": "script", "html": "document"}  # what Firefox and Safari call them
@@ -130,7 +131,7 @@ def is_user_agent(header: HarPair) -> bool:
 def build_request(entry: HarEntry, read_file: BodyReader = lambda _: None) -> NetworkEntry:
     """Build an entry of the stream `network`. `read_file` reads the beginning of a body that is a file of a trace.
 
-    Raises ImportProblem if the entry isn't possible.
+    Raises UnreadableEntry.
     """
     sent, answer = entry.request, entry.response
     status = int(answer.status) if 100 <= answer.status <= 599 else None
@@ -160,13 +161,13 @@ def build_request(entry: HarEntry, read_file: BodyReader = lambda _: None) -> Ne
 
 
 def read_time(text: str) -> float:
-    """Return a time in epoch milliseconds. Raises ImportProblem."""
+    """Return a time in epoch milliseconds. Raises UnreadableEntry."""
     try:
         ms = datetime.fromisoformat(text).timestamp() * 1_000
     except (ValueError, OverflowError, OSError):
         ms = -1
     if not 0 <= ms <= _LATEST:
-        raise ImportProblem(f"the file has a time that isn't one: {text[:40]!r}")
+        raise UnreadableEntry(f"the file has a time that isn't one: {text[:40]!r}")
     return ms
 
 

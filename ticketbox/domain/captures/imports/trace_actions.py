@@ -1,10 +1,10 @@
 """Actions from the calls of a trace."""
 
-from ticketbox.cli.client.imports.keys import name_key
-from ticketbox.cli.client.imports.recording import classify_value, clip_url
-from ticketbox.cli.client.imports.selectors import describe_located
-from ticketbox.cli.client.imports.trace_events import TraceEvent
 from ticketbox.domain.captures.actions import ActionEntry, ActionKind
+from ticketbox.domain.captures.imports.keys import name_key
+from ticketbox.domain.captures.imports.recording import classify_value, clip_url
+from ticketbox.domain.captures.imports.selectors import describe_located
+from ticketbox.domain.captures.imports.trace_events import TraceEvent
 
 _CLASSES = {"Frame", "Page", "ElementHandle"}
 _VALUES = {"selectOption": "option", "setInputFiles": "file"}
