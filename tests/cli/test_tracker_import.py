@@ -1,16 +1,25 @@
 """Tickets of other trackers: taken over whole, shown before, and refused where they aren't what they should be."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.support.cli import run
-from tests.support.server import Box, World, ok
+from tests.support.server import Box, World, eventually, ok, run_server
+from tests.support.webhook_receiver import run_receiver
 
 FILES = Path(__file__).parent / "trackers"
 EXAMPLES = [("github", "github.json"), ("jira", "jira.csv"), ("linear", "linear.csv")]
+
+
+@pytest.fixture
+def private(tmp_path: Path) -> Iterator[Box]:
+    """A server that may call this machine."""
+    with run_server(tmp_path, "--allow-private-addresses") as running:
+        yield running
 
 
 def take(world: World, tracker: str, file: Path, *more: str) -> Any:
@@ -109,6 +118,22 @@ def test_import_notifies_nobody_and_nobody_watches(world: World, tmp_path: Path)
     assert ok(ben.web.get("/notifications"))["items"] == []
     (ticket,) = tickets(world).values()
     assert ok(world.api.get(f"/tickets/{ticket['id']}"))["watchers"] == []
+
+
+def test_import_calls_no_webhook_and_loses_no_message_of_before_or_after(private: Box, tmp_path: Path) -> None:
+    world = World(private)
+    with run_receiver() as receiver:
+        hook = {"name": "Hook", "url": receiver.url, "types": ["ticket.created", "comment.created"]}
+        ok(world.owner.web.post(f"/companies/{world.company}/webhooks", json=hook))
+        before = world.ticket("Before")["id"]
+        (tmp_path / "issues.json").write_text(
+            json.dumps([{"number": n, "title": "Old", "body": "", "comments": [{"body": "Said"}]} for n in range(3)])
+        )
+        assert take(world, "github", tmp_path / "issues.json").exit_code == 0
+        after = world.ticket("After")["id"]
+        eventually(lambda: len(receiver.got) >= 2)
+        eventually(lambda: ok(world.owner.web.get(f"/companies/{world.company}/webhooks"))["items"][0]["pending"] == 0)
+        assert [each.event["ticket_id"] for each in receiver.got] == [before, after]
 
 
 JIRA = "Issue Key;Summary;Status;Description;Due Date;Assignee;Comment"

@@ -22,6 +22,7 @@ from ticketbox.store.accounts import actors, users
 from ticketbox.store.companies import columns, members
 from ticketbox.store.core import bylines
 from ticketbox.store.core.visibility import VisibleRow
+from ticketbox.store.events import webhook_outbox
 from ticketbox.store.file.database import Read, Write
 from ticketbox.store.tickets import assignments, comments, positions, tickets
 from ticketbox.store.tickets.tickets import NewTicket
@@ -68,7 +69,8 @@ def import_tickets(tx: Write, actor: Actor, args: ImportTickets) -> ImportedTick
     The tickets are added to the top of their columns, in the order of the file. An open ticket is added to the column
     with the name of its state, or the first one. A resolved ticket is added to such a column of kind `done`, or the
     first of that kind; on a board without one, to the column with the name of its state, or the last one. Members who
-    see the project are assigned by their email addresses. Nobody is notified, and nobody watches the tickets.
+    see the project are assigned by their email addresses. Nobody is notified, no webhook is called, and
+    nobody watches the tickets.
     """
     account = users.find_account_by_email(tx, args.user)
     if account is None:
@@ -95,7 +97,10 @@ def import_tickets(tx: Write, actor: Actor, args: ImportTickets) -> ImportedTick
         at = (ticket.state, column, ticket.resolved or column in done)
         states[at] = states.get(at, 0) + 1
     if not args.dry_run:
+        while webhook_outbox.has_new_events(tx):  # of before
+            webhook_outbox.create_deliveries(tx)
         _import_tickets(tx, owner, row, [(choose_column(ticket), ticket) for ticket in imported], people)
+        webhook_outbox.skip_new_events(tx, row.company)
     return ImportedTickets(
         tickets=len(imported),
         comments=sum(len(ticket.comments) for ticket in imported),

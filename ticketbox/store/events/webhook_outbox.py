@@ -37,6 +37,7 @@ VALUES (:public_id, :webhook, :event, :lane, 'pending', 0,
     NULL, :now), :now)
 """
 UPDATE_SEEN = "UPDATE webhook SET seen = ? WHERE id = ?"
+UPDATE_SEEN_OF_COMPANY = "UPDATE webhook SET seen = ? WHERE company_id = ?"
 
 
 def has_new_events(tx: Read) -> bool:
@@ -53,6 +54,11 @@ def create_deliveries(tx: Write) -> None:
             if not type_.startswith("token.") and (wanted is None or type_ in wanted):
                 insert_delivery(tx, webhook, event, lane)
         tx.execute(UPDATE_SEEN, (new_events[-1][0], webhook))
+
+
+def skip_new_events(tx: Write, company: int) -> None:
+    """Let no webhook of a company send the events that have no deliveries yet."""
+    tx.execute(UPDATE_SEEN_OF_COMPANY, (events.find_newest_key(tx), company))
 
 
 def insert_delivery(tx: Write, webhook: int, event: int, lane: int) -> int:
