@@ -1,4 +1,4 @@
-// Files a failure of each test with the reporter for Playwright, then notes that all pass; prints its lines.
+// Files two failures of each test with the reporter for Playwright, then notes that all pass; prints its lines and calls.
 const folder = '../ticketbox/http/reporters/playwright';
 const { Client } = await import(`${process.cwd()}/${folder}/client.js`);
 const { describeFailure } = await import(`${process.cwd()}/${folder}/failures.js`);
@@ -6,7 +6,14 @@ const { fileFailure, notePasses } = await import(`${process.cwd()}/${folder}/tic
 const chunks = [];
 for await (const chunk of process.stdin) chunks.push(chunk);
 const { url, token, project, names } = JSON.parse(Buffer.concat(chunks));
-const client = new Client(url, token, Date.now() + 30_000);
+const calls = [];
+class CountingClient extends Client {
+  call(method, address, content) {
+    calls.push(address);
+    return super.call(method, address, content);
+  }
+}
+const client = new CountingClient(url, token, Date.now() + 30_000);
 const options = { project, label: 'failing-test', attachTrace: false };
 for (const name of names) {
   const result = {
@@ -26,6 +33,7 @@ for (const name of names) {
   };
   const failure = await describeFailure(name, test, 'unexpected', 'a.spec.js');
   await fileFailure(client, options, failure);
+  await fileFailure(client, options, failure);
 }
 const lines = await notePasses(client, options, new Set([...names, 'another']));
-process.stdout.write(JSON.stringify(lines), () => process.exit(0));
+process.stdout.write(JSON.stringify([lines, calls]), () => process.exit(0));
