@@ -38,13 +38,18 @@ def is_failure(entry: Entry) -> bool:
         case ConsoleEntry():
             return entry.level in PROBLEM_LEVELS
         case NetworkEntry():
-            if entry.status is None and entry.error is None:
-                return entry.response.omitted_reason is not OmittedReason.UNAVAILABLE
-            return entry.status is None or entry.status >= 400 or entry.error is not None
+            return is_failed_request(entry.status, entry.response.omitted_reason, has_error=entry.error is not None)
         case ErrorEntry():
             return True
         case ActionEntry():
             return False
+
+
+def is_failed_request(status: int | None, omitted: OmittedReason | None, *, has_error: bool) -> bool:
+    """Whether a request failed, as `is_failure` says; `omitted` is why its response has no body."""
+    if status is None and not has_error:
+        return omitted is not OmittedReason.UNAVAILABLE
+    return has_error or status is None or status >= 400
 
 
 def slice_page(

@@ -14,13 +14,13 @@ from typing import Any
 import msgspec
 
 from ticketbox.domain.core.problems import FieldError, InvalidRequest
+from ticketbox.domain.core.validation_errors import split_error
 
 MAX_FAULTS = 20
 MAX_MEMBERS = 1_000  # of an input; no operation has a tenth of it
 
 _UNKNOWN = "Object contains unknown field `"
 _MISSING = "Object missing required field `"
-_OF_NAME = "key` in `"  # before the path, if it is the name of a member that is wrong
 _NO_VALUE = "Invalid enum value "
 _REPHRASED = (
     (re.compile(r"expected `str` matching regex .*", re.DOTALL), "invalid characters or format"),
@@ -64,9 +64,7 @@ def find_faults(shape: type[msgspec.Struct], arguments: Mapping[str, Any], *, la
 
 def describe_fault(error: msgspec.ValidationError, within: str = "", shape: Any = None) -> Fault:
     """Describe an error of msgspec in an input, or in its field `within`, of the type `shape`."""
-    message, _, path = str(error).partition(" - at `")
-    of_name = path.startswith(_OF_NAME)
-    inner = path.removeprefix(_OF_NAME).removesuffix("`").removeprefix("$")
+    message, inner, of_name = split_error(error)
     field = (within + inner).lstrip(".")
     for lead in (_UNKNOWN, _MISSING):
         if message.startswith(lead):

@@ -6,7 +6,6 @@ are dropped first, from the middle outwards, then failures in the same way; the 
 last. An entry that exceeds the limit alone is always dropped.
 """
 
-import re
 import threading
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -25,8 +24,9 @@ from ticketbox.domain.captures.intake.entry_sequence import (
 )
 from ticketbox.domain.captures.intake.inflation import MAGIC, InflatedTooLarge, InvalidGzip, inflate
 from ticketbox.domain.captures.intake.json_repair import repair_json
-from ticketbox.domain.captures.streams import MAX_BYTES, MAX_ENTRIES, MIB, PROBLEM_LEVELS
+from ticketbox.domain.captures.streams import MAX_BYTES, MAX_ENTRIES, MIB, PROBLEM_LEVELS, is_failed_request
 from ticketbox.domain.core.problems import FieldError, InvalidField, InvalidRequest, PayloadTooLarge
+from ticketbox.domain.core.validation_errors import split_error
 
 MAX_INFLATED = 24 * MIB
 MAX_READ = 50_000
@@ -36,7 +36,6 @@ EDGE_ENTRIES = 50
 # An entry has at most 100 arguments, 400 headers or 200 frames; without this limit its strings would be built first.
 MAX_ENTRY_QUOTES = 10_000
 
-_ERROR_PATH = re.compile(r"(?s)(.*) - at `\$(.*)`")
 _ENCODER = msgspec.json.Encoder()
 
 
@@ -162,11 +161,8 @@ class _NetworkMark(_Mark, gc=False):
 
     @property
     def is_failure(self) -> bool:
-        if bytes(self.error) != b"null":
-            return True
-        if self.status is None:
-            return self.response.omitted_reason is not OmittedReason.UNAVAILABLE
-        return self.status >= 400
+        has_error = bytes(self.error) != b"null"
+        return is_failed_request(self.status, self.response.omitted_reason, has_error=has_error)
 
 
 _MARK_DECODERS: dict[Stream, msgspec.json.Decoder[Any]] = {
@@ -227,7 +223,7 @@ def _build_size_error(stream: Stream) -> PayloadTooLarge:
 
 def _build_decoding_error(stream: Stream, place: str, error: Exception) -> InvalidRequest:
     if isinstance(error, msgspec.ValidationError):
-        return _build_shape_error(place, str(error))
+        return _build_shape_error(place, error)
     return _build_syntax_error(stream, error)
 
 
@@ -236,8 +232,7 @@ def _build_syntax_error(stream: Stream, error: Exception) -> InvalidField:
     return InvalidField(stream, f"not valid JSON in UTF-8: {reason}")
 
 
-def _build_shape_error(place: str, message: str) -> InvalidRequest:
-    match = _ERROR_PATH.fullmatch(message)
-    reason, path = (match[1], match[2]) if match else (message, "")
+def _build_shape_error(place: str, error: msgspec.ValidationError) -> InvalidRequest:
+    reason, path, _ = split_error(error)
     field = f"{place}{path}"
     return InvalidRequest(f"{field}: {reason}", FieldError(field, reason))
