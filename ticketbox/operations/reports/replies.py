@@ -14,7 +14,7 @@ from ticketbox.domain.core.problems import Conflict, NotFound, TicketArchived
 from ticketbox.domain.tickets.records import Comment
 from ticketbox.operations.core.lookups import Key, TicketId
 from ticketbox.operations.core.registry import operation
-from ticketbox.operations.tickets.comments import AddComment, add_comment
+from ticketbox.operations.tickets.comments import insert_comment
 from ticketbox.operations.tickets.lookups import find_writable_ticket
 from ticketbox.store.events import email_outbox
 from ticketbox.store.file.database import Write
@@ -59,4 +59,4 @@ def reply_to_reporter(tx: Write, actor: Actor, args: ReplyToReporter) -> Comment
         NoticeKind.REPORT_REPLY, tx.now, "", "", name=reporter.name or reporter.email, title=title, text=args.body
     )
     email_outbox.queue_notice(tx, actor.user, reporter.email, reply)
-    return add_comment(tx, actor, AddComment(args.ticket_id, f"To the reporter:\n\n{args.body}"))
+    return insert_comment(tx, actor, row, f"To the reporter:\n\n{args.body}")

@@ -71,10 +71,15 @@ class AddComment(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 def add_comment(tx: Write, actor: Actor, args: AddComment) -> Comment:
     """Add a comment to a ticket."""
     row, _ = find_writable_ticket(tx, actor, args.ticket_id)
-    key = comments.insert_comment(tx, row.key, args.body, bylines.ensure_byline(tx, actor))
+    return insert_comment(tx, actor, row, args.body)
+
+
+def insert_comment(tx: Write, actor: Actor, row: VisibleRow, body: str) -> Comment:
+    """Store a comment on a ticket and its event, and notify those whom it concerns."""
+    key = comments.insert_comment(tx, row.key, body, bylines.ensure_byline(tx, actor))
     comment = comments.load_comment(tx, key)
     record_ticket_event(tx, actor, row, "comment.created", comment_id=comment.id)
-    notify_of_comment(tx, actor, row, args.body)
+    notify_of_comment(tx, actor, row, body)
     return comment
 
 

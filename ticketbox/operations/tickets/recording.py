@@ -19,6 +19,11 @@ def record_ticket_event(tx: Write, actor: Actor, row: VisibleRow, type_: str, **
 
 def record_change(tx: Write, actor: Actor, row: VisibleRow, public_id: str, type_: str, **data: Any) -> Ticket:
     """Increase a ticket's version, record the event, and return the changed ticket."""
+    record_update(tx, actor, row, type_, **data)
+    return load_ticket(tx, actor, public_id)
+
+
+def record_update(tx: Write, actor: Actor, row: VisibleRow, type_: str, **data: Any) -> None:
+    """Increase a ticket's version, and record the event."""
     tickets.mark_updated(tx, row.key, bylines.ensure_byline(tx, actor))
     record_ticket_event(tx, actor, row, type_, **data)
-    return load_ticket(tx, actor, public_id)

@@ -150,7 +150,11 @@ def get_ticket(tx: Read, actor: Actor, args: GetTicket) -> TicketDetail:
     row = records.find_ticket(tx, actor.viewer, resolve_ticket_id(tx, actor, args.ticket_id), status)
     if row is None:
         raise NotFound("ticket")
-    key, ticket = row
+    return load_detail(tx, actor, *row, args)
+
+
+def load_detail(tx: Read, actor: Actor, key: int, ticket: Ticket, args: GetTicket) -> TicketDetail:
+    """Load what belongs to a ticket, as far as it is asked for."""
     fields = msgspec.structs.asdict(ticket)
     has = records.find_related_rows(tx, key)
     fields["capture"] = None if ticket.capture is None else _load_capture(tx, actor, key, args)

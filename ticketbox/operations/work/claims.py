@@ -17,7 +17,7 @@ from ticketbox.operations.core.inputs import Branch
 from ticketbox.operations.core.lookups import Key, Version
 from ticketbox.operations.core.registry import Tool, operation
 from ticketbox.operations.tickets.lookups import find_writable_ticket, load_ticket
-from ticketbox.operations.tickets.recording import record_change, record_ticket_event
+from ticketbox.operations.tickets.recording import record_change, record_ticket_event, record_update
 from ticketbox.operations.work.leases import (
     LEASE_REFUSALS,
     Lease,
@@ -91,36 +91,51 @@ def start_work(tx: Write, actor: Actor, args: StartWork) -> StartedWork:
     """
     ticket_id = choose_ticket_id(args.ticket_id, args.lease)
     row, state = find_writable_ticket(tx, actor, ticket_id, args.expected_version)
-    if args.lease is not None:
-        return _renew(tx, actor, row, state, require_lease(tx, actor, state, args.lease), args)
+    lease = None
+    if args.lease is None:
+        lease = claim_ticket(tx, actor, row, state, args)
+    else:
+        _renew(tx, actor, row, state, require_lease(tx, actor, state, args.lease), args)
+    return StartedWork(**msgspec.structs.asdict(load_ticket(tx, actor, state.id)), lease=lease)
+
+
+def claim_ticket(tx: Write, actor: Actor, row: VisibleRow, state: TicketState, args: StartWork) -> str | None:
+    """Claim a ticket for one run, or again for the run that has it; return the lease, if there is a new one.
+
+    Raises AlreadyClaimed.
+    """
     start_key = None if args.idempotency_key is None else hash_start_key(actor.credential, args.idempotency_key)
     session = sessions.find_open_session(tx, row.key)
     lease = generate_lease(state.id)
     if session is not None and session.is_current(tx.now):
         if is_own_web_session(actor, session):
-            return _renew(tx, actor, row, state, session, args)
+            _renew(tx, actor, row, state, session, args)
+            return None
         if is_same_run(actor, session, args.run):
             sessions.replace_lease(tx, session, hash_lease(lease))
-            return _renew(tx, actor, row, state, session, args, lease)
+            _renew(tx, actor, row, state, session, args)
+            return lease
         if start_key is None or session.start_key != start_key or session.started_at < tx.now - REPEAT_MS:
             raise build_claim_error(tx, actor, state)
         sessions.replace_lease(tx, session, hash_lease(lease))
-        return _build_answer(load_ticket(tx, actor, state.id), lease)
+        return lease
     if session is not None:
         sessions.end_stale_session(tx, session, row.project, row.company)
-    return _start(tx, actor, row, state, args, lease, start_key)
+    _start(tx, actor, row, state, args, hash_lease(lease), start_key)
+    return lease
 
 
 def _start(
-    tx: Write, actor: Actor, row: VisibleRow, state: TicketState, args: StartWork, lease: str, start_key: bytes | None
-) -> StartedWork:
+    tx: Write, actor: Actor, row: VisibleRow, state: TicketState, args: StartWork, lease_hash: bytes,
+    start_key: bytes | None,
+) -> None:  # fmt: skip
     branch = args.branch or state.branch or f"{state.id}-{slugify(state.title)}"
     new = NewSession(
         ticket=row.key,
         byline=bylines.ensure_byline(tx, actor),
         until=tx.now + args.lease_minutes * MINUTE,
         branch=branch,
-        lease_hash=hash_lease(lease),
+        lease_hash=lease_hash,
         start_key=start_key,
         run=None if args.run is None else args.run.strip(),
         needs_plan_approval=actor.is_agent and bool(projects.load_gates(tx, row.project).plan_approval),
@@ -131,13 +146,12 @@ def _start(
         "branch": branch, "until": format_rfc3339(new.until), "run": new.run, "session_id": session_id,
         "repository": new.repository,
     }  # fmt: skip
-    return _build_answer(record_change(tx, actor, row, state.id, "ticket.work_started", **event), lease)
+    record_update(tx, actor, row, "ticket.work_started", **event)
 
 
 def _renew(
-    tx: Write, actor: Actor, row: VisibleRow, state: TicketState, session: SessionState, args: StartWork,
-    lease: str | None = None,
-) -> StartedWork:  # fmt: skip
+    tx: Write, actor: Actor, row: VisibleRow, state: TicketState, session: SessionState, args: StartWork
+) -> None:
     """Renew a claim. A new branch is a change of the ticket; more time and a new lease aren't, and have no event."""
     sessions.renew_session(tx, session, tx.now + args.lease_minutes * MINUTE)
     repository = None if args.repository is None else args.repository.build_repository()
@@ -145,15 +159,10 @@ def _renew(
         sessions.update_progress(tx, session, Progress(repository=repository))
         record_ticket_event(tx, actor, row, "ticket.work_progress", session_id=session.id, repository=repository)
     if args.branch is None or args.branch == state.branch:
-        return _build_answer(load_ticket(tx, actor, state.id), lease)
+        return
     tickets.set_branch(tx, row.key, args.branch)
     changes = {"branch": {"from": state.branch, "to": args.branch}}
-    ticket = record_change(tx, actor, row, state.id, "ticket.updated", fields=["branch"], changes=changes)
-    return _build_answer(ticket, lease)
-
-
-def _build_answer(ticket: Ticket, lease: str | None) -> StartedWork:
-    return StartedWork(**msgspec.structs.asdict(ticket), lease=lease)
+    record_update(tx, actor, row, "ticket.updated", fields=["branch"], changes=changes)
 
 
 class StopWork(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=True):

@@ -12,7 +12,7 @@ from ticketbox.domain.core.access.scopes import Scope
 from ticketbox.domain.core.clock import MINUTE
 from ticketbox.domain.core.fairness.limits import Budget
 from ticketbox.domain.core.problems import ApprovalRequired, TicketArchived
-from ticketbox.domain.tickets.records import Priority, Ticket
+from ticketbox.domain.tickets.records import Priority, Status, Ticket
 from ticketbox.domain.work.leases import PROVISIONAL_MS
 from ticketbox.operations.core.context import RequestContext
 from ticketbox.operations.core.inputs import Labels, normalize_labels
@@ -34,8 +34,8 @@ from ticketbox.operations.core.services import Services
 from ticketbox.operations.tickets.lookups import find_writable_ticket, load_ticket
 from ticketbox.operations.tickets.placement.placing import place_ticket
 from ticketbox.operations.tickets.recording import record_ticket_event
-from ticketbox.operations.tickets.ticket_detail import GetTicket, TicketDetail, get_ticket
-from ticketbox.operations.work.claims import StartWork, start_work
+from ticketbox.operations.tickets.ticket_detail import GetTicket, TicketDetail, load_detail
+from ticketbox.operations.work.claims import StartWork, claim_ticket
 from ticketbox.operations.work.leases import LeaseMinutes, Run
 from ticketbox.operations.work.repositories import UNLISTED, Repository
 from ticketbox.store.companies import columns, projects
@@ -43,7 +43,7 @@ from ticketbox.store.companies.labels import ensure_labels
 from ticketbox.store.core import bylines
 from ticketbox.store.core.visibility import VisibleRow
 from ticketbox.store.file.database import Write
-from ticketbox.store.tickets import positions, tickets
+from ticketbox.store.tickets import positions, records, tickets
 from ticketbox.store.work import ready, sessions
 from ticketbox.store.work.ready import ReadyFilter
 
@@ -131,8 +131,10 @@ def claim_next_ticket(tx: Write, actor: Actor, args: ClaimNextTicket, earlier: E
         raise NothingYet(None, Interest(_WAKING, row.project))
     minutes = min(args.lease_minutes, PROVISIONAL_MS // MINUTE) if has_waited else args.lease_minutes
     work = StartWork(ticket_id=ticket, run=args.run, repository=args.repository, lease_minutes=minutes)
-    lease = start_work(tx, actor, work).lease
-    detail = get_ticket(tx, actor, GetTicket(ticket_id=ticket))
+    lease = claim_ticket(tx, actor, *find_writable_ticket(tx, actor, ticket), work)
+    found = records.find_ticket(tx, actor.viewer, ticket, Status.ACTIVE)
+    assert found is not None
+    detail = load_detail(tx, actor, *found, GetTicket(ticket_id=ticket))
     claim = _describe_claim(row.project, detail, tx.now, args.lease_minutes)
     if minutes < args.lease_minutes:
         tx.after_commit.append(partial(earlier.all.add, actor.credential, claim, tx.now))

@@ -116,6 +116,11 @@ def list_tickets(tx: Read, actor: Actor, args: ListTickets) -> Page[Ticket]:
 
     Archived tickets are listed only with status `archived` or `all`.
     """
+    return load_page(tx, actor, args)
+
+
+def load_page(tx: Read, actor: Actor, args: ListTickets) -> Page[Ticket]:
+    """Load a page of the tickets that the caller can see; an empty one says why."""
     args = _apply_view(tx, actor, args)
     if args.sort is Sort.POSITION and len(args.column_id or ()) != 1:
         raise InvalidField("sort", "sorting by position requires one column_id")
@@ -153,7 +158,7 @@ class ExportTickets(ListTickets, frozen=True):
 )  # fmt: skip
 def export_tickets(tx: Read, actor: Actor, args: ExportTickets) -> Content:
     """List a page of tickets as CSV, with times in UTC. `X-Next-Cursor` has the next page's cursor."""
-    return render_tickets(list_tickets(tx, actor, args))
+    return render_tickets(load_page(tx, actor, args))
 
 
 def _show(*fields: TicketField) -> dict[str, Callable[[Ticket], str | None]]:

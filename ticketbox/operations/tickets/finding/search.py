@@ -81,6 +81,11 @@ def search(tx: Read, actor: Actor, args: Search) -> Found:
 
     Tickets with all words in their titles come first, then the others, each newest first.
     """
+    return find_tickets(tx, actor, args)
+
+
+def find_tickets(tx: Read, actor: Actor, args: Search) -> Found:
+    """Find a page of tickets; an empty one says why."""
     ids = _list_named_ids(tx, actor, args.q)
     query = parse_query(f'"{ids[0]}"' if ids else args.q, tx.now, typing=args.typing)
     if ids:
@@ -119,7 +124,7 @@ class ExportSearch(Search, frozen=True):
 )  # fmt: skip
 def export_search(tx: Read, actor: Actor, args: ExportSearch) -> Content:
     """List a page of the tickets that a search finds as CSV. `X-Next-Cursor` has the next page's cursor."""
-    found = search(tx, actor, args)
+    found = find_tickets(tx, actor, args)
     return render_tickets(Page(list(found.items), found.next_cursor))
 
 
