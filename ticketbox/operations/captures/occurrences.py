@@ -9,7 +9,7 @@ from ticketbox.domain.captures.fingerprints import fingerprint_failure
 from ticketbox.domain.core.access.policy import Actor
 from ticketbox.domain.core.access.scopes import Scope
 from ticketbox.domain.core.fairness.limits import Budget
-from ticketbox.domain.core.problems import Conflict, TicketArchived
+from ticketbox.domain.core.problems import Conflict, NotFound, TicketArchived
 from ticketbox.operations.core.lookups import Key, ProjectId, TicketId, find_readable
 from ticketbox.operations.core.registry import operation
 from ticketbox.operations.tickets.lookups import find_writable_ticket
@@ -77,7 +77,7 @@ class FailureMatch(msgspec.Struct, frozen=True):
     scope=Scope.READ,
     budget=Budget.READ,
     rest="POST /failures/find",
-    refuses=(Conflict,),
+    refuses=(NotFound, Conflict),
     example={"project_id": "proj_9w4k2m7x0c3n", "test": "cart.spec.js › pays", "message": "Error: no total"},
 )
 def find_failure(tx: Read, actor: Actor, args: FindFailure) -> FailureMatch:
