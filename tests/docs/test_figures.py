@@ -181,9 +181,7 @@ def test_limits_page_matches_the_code() -> None:
         "the part `capture`": f"{uploads.MAX_ENVELOPE // MIB} MiB",
         "attachments in one capture": f"{intake.MAX_ATTACHMENTS}",
         "attachments of a ticket": f"{assets.MAX_ATTACHMENTS_PER_TICKET}",
-        "source map": (
-            f"{source_map.MAX_BYTES // MIB} MB, {source_map.MAX_SOURCES:,} sources and {source_map.MAX_NAMES:,} names"
-        ),
+        "source map": f"{source_map.MAX_BYTES // MIB} MB and {source_map.MAX_SOURCES:,} sources",
         "source maps of a project": f"{source_maps.MAX_MAPS:,}",
         "annotations on an image": f"{annotations.MAX_ANNOTATIONS}",
         "points of all pen lines on an image": f"{annotations.MAX_POINTS:,}",

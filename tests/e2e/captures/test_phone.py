@@ -105,7 +105,7 @@ def test_tab_begins_at_its_top_below_the_end_of_another(chromium: Chromium, worl
 
 
 def test_every_target_in_a_capture_is_large_enough_for_a_finger(chromium: Chromium, world: World) -> None:
-    original = {"file": "src/totals.ts", "line": 1, "column": 1, "function": "sum", "context": [LONG_LINE]}
+    original = {"file": "src/totals.ts", "line": 1, "column": 1, "context": [LONG_LINE]}
     frames = [{"url": "https://shop.example/app.js", "function": "a", "line": 1, "column": 1, "original": original}]
     errors = [failure(1, "no total", stack="TypeError: no total", frames=frames, count=2)]
     ticket = capture_on(

@@ -9,8 +9,8 @@ from tests.support.server import World
 
 LINE = "    sum + line.price.amount * line.quantity, 0);"
 ADDRESS = "https://shop.example/app.js"
-THROWN = {"file": "src/totals.ts", "line": 3, "column": 22, "function": "sumLines", "context": ["", "", LINE, "}"]}
-CALLER = {"file": "src/cart.ts", "line": 1, "column": 3, "function": "show", "context": ["  showTotal();", "}"]}
+THROWN = {"file": "src/totals.ts", "line": 3, "column": 22, "context": ["", "", LINE, "}"]}
+CALLER = {"file": "src/cart.ts", "line": 1, "column": 3, "context": ["  showTotal();", "}"]}
 
 
 def test_line_of_the_error_is_tinted_and_its_callers_are_shown_on_request(chromium: Chromium, world: World) -> None:

@@ -121,9 +121,9 @@ def _normalize_text(text: str) -> str:
 
 
 def _identify_frame(frame: Frame) -> str:
-    """Return a frame's file and function: the author's, so that a new bundle doesn't make a new bug."""
+    """Return a frame's file and function, or the author's file and line of code: so a new bundle makes no new bug."""
     original = frame.original
-    return _normalize_frame(frame.url, frame.function) if original is UNSET else f"{original.function}@{original.file}"
+    return _normalize_frame(frame.url, frame.function) if original is UNSET else f"{original.code}@{original.file}"
 
 
 def _normalize_frame(url: str, function: str | None) -> str:

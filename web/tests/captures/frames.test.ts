@@ -8,9 +8,9 @@ const frame = (original?: object): Frame =>
 describe('frames of a stack', () => {
   test("are shown in the author's file, with the lines around them", () => {
     const context = ['a', 'cart = JSON.parse(text)', 'c'];
-    const original = { file: 'src/cart.js', line: 2, column: 13, function: 'parse', context };
+    const original = { file: 'src/cart.js', line: 2, column: 13, context };
     expect(describeFrame(frame(original), false)).toEqual({
-      name: 'parse',
+      name: 'p',
       place: 'src/cart.js:2:13',
       title: 'https://shop.example/assets/app.js:1:41',
       lines: [

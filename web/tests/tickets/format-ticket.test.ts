@@ -4,7 +4,7 @@ import { formatTicket } from '../../src/app/tickets/header/format-ticket';
 
 const ticket = { key: 'WEB-7', title: 'Total is NaN', url: 'https://box.example/tickets/WEB-7' };
 const frame = { url: 'https://shop.example/main.js', function: 'a', line: 1, column: 900 };
-const original = { file: 'src/cart.ts', line: 12, column: 3, function: 'addUp', context: [] };
+const original = { file: 'src/cart.ts', line: 12, column: 3, context: [] };
 const capture = {
   captured_at: '2026-11-24T08:00:00Z',
   page: { url: 'https://shop.example/cart' },
@@ -36,7 +36,7 @@ https://box.example/tickets/WEB-7
 
 \`\`\`text
 TypeError: nothing (3 times)
-    at addUp (src/cart.ts:12:3)
+    at a (src/cart.ts:12:3)
     at a (main.js:1:900)
 \`\`\`
 

@@ -202,7 +202,6 @@ class Redactor:
                 frame.original = replace(
                     original,
                     file=self.redact_text(original.file, LINE),
-                    function=self._redact_optional(original.function, LINE),
                     context=[self.redact_text(line, LINE) for line in original.context],
                 )
 

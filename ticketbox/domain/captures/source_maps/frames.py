@@ -9,18 +9,18 @@ from msgspec.structs import replace
 from ticketbox.domain.captures.fields import Address, Line
 from ticketbox.domain.core.unsafe_characters import remove_unsafe
 
-MAX_CONTEXT = 5  # lines
+AROUND = 2  # lines before and after a frame's
+MAX_CONTEXT = 2 * AROUND + 1
 
 Number = Annotated[int, Meta(ge=0, le=2**53 - 1)]
 
 
-class OriginalFrame(Struct, gc=False, forbid_unknown_fields=True, frozen=True):
+class OriginalFrame(Struct, gc=False, frozen=True):  # in stored streams, it can have fields that are gone
     """The place of a frame in the author's file, found with a source map. Lines and columns begin at 1."""
 
     file: Annotated[Line, Meta(examples=["src/cart/total.ts"])]
     line: Number
     column: Number
-    function: Line | None = None
     context: Annotated[
         list[Line],
         Meta(max_length=MAX_CONTEXT, description="The line with up to two lines before and after it, if known."),
@@ -34,6 +34,12 @@ class OriginalFrame(Struct, gc=False, forbid_unknown_fields=True, frozen=True):
     def place(self) -> str:
         """File, line and column."""
         return f"{self.file}:{self.line}:{self.column}"
+
+    @property
+    def code(self) -> str:
+        """The line itself, without its indentation; empty if it isn't known."""
+        index = min(self.line - 1, AROUND)
+        return self.context[index].strip() if 0 <= index < len(self.context) else ""
 
 
 class Frame(Struct, gc=False, forbid_unknown_fields=True):

@@ -27,7 +27,7 @@ _NUMBERS = [-(value >> 1) if value & 1 else value >> 1 for value in range(_MORE)
 
 _BLOCK = 2_048  # segments
 
-Deltas = tuple[int, int, int, int, int, int]
+Deltas = tuple[int, int, int, int, int]
 
 
 class InvalidSourceMap(Exception):
@@ -35,12 +35,11 @@ class InvalidSourceMap(Exception):
 
 
 class Mapping(NamedTuple):
-    """A place in the author's files: indexes of the source and of the name (-1 for none); line and column from 0."""
+    """A place in the author's files: the index of the source; line and column from 0."""
 
     source: int
     line: int
     column: int
-    name: int
 
 
 class _Segments(dict[bytes, int]):
@@ -63,8 +62,8 @@ class _Segments(dict[bytes, int]):
         return number
 
     def list_fields(self) -> list[Sequence[int]]:
-        """List the columns of the table: five differences, and the number of fields. Short ones are lists: faster."""
-        columns = (self._values[field::6] for field in range(6))
+        """List the columns of the table: four differences, and the number of fields. Short ones are lists: faster."""
+        columns = (self._values[field::5] for field in range(5))
         return [column.tolist() if len(column) <= _MAX_FAST else column for column in columns]
 
 
@@ -86,7 +85,7 @@ class Mappings:
                 if len(self._starts) > MAX_LINES:
                     raise InvalidSourceMap(f"it has more than {MAX_LINES:,} lines")
         *self._fields, self._counts = segments.list_fields()
-        self._sums = [(0, 0, 0, 0)]  # before each block
+        self._sums = [(0, 0, 0)]  # before each block
         for start in range(0, len(self._numbers), _BLOCK):
             self._sums.append(self._add(self._sums[-1], start, start + _BLOCK))
         self._columns: tuple[int, list[int]] = (-1, [])  # of the line that was looked at last
@@ -99,19 +98,18 @@ class Mappings:
         if self._columns[0] != line:
             self._columns = line, list(accumulate(map(self._fields[0].__getitem__, self._numbers[start:end])))
         index = start + bisect_right(self._columns[1], column) - 1
-        if index < start or (count := self._counts[self._numbers[index]]) < 4:
+        if index < start or self._counts[self._numbers[index]] < 4:
             return None
         block = index // _BLOCK
-        source, source_line, source_column, name = self._add(self._sums[block], block * _BLOCK, index + 1)
-        return Mapping(source, source_line, source_column, name if count == 5 else -1)
+        return Mapping(*self._add(self._sums[block], block * _BLOCK, index + 1))
 
-    def _add(self, sums: tuple[int, int, int, int], start: int, end: int) -> tuple[int, int, int, int]:
+    def _add(self, sums: tuple[int, int, int], start: int, end: int) -> tuple[int, int, int]:
         """Add the differences of some segments to what was summed up before them."""
         part = self._numbers[start:end]
-        source, line, column, name = (
+        source, line, column = (
             sum(map(field.__getitem__, part), before) for field, before in zip(self._fields[1:], sums, strict=True)
         )
-        return source, line, column, name
+        return source, line, column
 
 
 def _list_parts(text: bytes) -> Iterator[tuple[int, int, bool]]:
@@ -128,7 +126,7 @@ def _list_parts(text: bytes) -> Iterator[tuple[int, int, bool]]:
 
 
 def _decode_segment(digits: bytes) -> Deltas:
-    """Decode a segment into five differences and the number of its fields. Raises InvalidSourceMap."""
+    """Decode a segment into four differences and the number of its fields. Raises InvalidSourceMap."""
     if len(digits) > MAX_SEGMENT:
         raise InvalidSourceMap("a mapping is too long")
     values: list[int] = []
@@ -146,5 +144,5 @@ def _decode_segment(digits: bytes) -> Deltas:
     count = len(values)
     if shift or count not in {0, 1, 4, 5}:
         raise InvalidSourceMap("a mapping is cut")
-    column, source, line, source_column, name = (*values, 0, 0, 0, 0, 0)[:5]
-    return column, source, line, source_column, name, count
+    column, source, line, source_column = (*values, 0, 0, 0, 0)[:4]
+    return column, source, line, source_column, count

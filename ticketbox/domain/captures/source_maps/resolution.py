@@ -4,14 +4,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from ticketbox.domain.captures.capture import ConsoleEntry, ErrorEntry
-from ticketbox.domain.captures.source_maps.frames import Frame, OriginalFrame
+from ticketbox.domain.captures.source_maps.frames import AROUND, Frame, OriginalFrame
 from ticketbox.domain.captures.source_maps.source_map import SourceMap
 from ticketbox.domain.captures.source_maps.stacks import parse_stack
 
 MAX_CONTEXTS = 5  # frames of an error with context
 MAX_CONTEXT_LINE = 200
-
-_AROUND = 2
 
 
 class Script(NamedTuple):
@@ -75,12 +73,11 @@ def resolve_frames(
 ) -> int:
     """Resolve frames in place; return how many. The first ones get the lines around them as context."""
     resolved = 0
-    for index, frame in enumerate(frames):
+    for frame in frames:
         found = maps.get(identify_script(frame))
-        if frame.is_resolved or found is None or frame.line is None:
+        if frame.is_resolved or found is None:
             continue
-        caller = frames[index + 1] if index + 1 < len(frames) else None
-        original = _resolve_frame(frame, caller, found, maps, redact, has_context=resolved < contexts)
+        original = _resolve_frame(frame, found, redact, has_context=resolved < contexts)
         if original is not None:
             frame.original = original
             resolved += 1
@@ -88,38 +85,15 @@ def resolve_frames(
 
 
 def _resolve_frame(
-    frame: Frame,
-    caller: Frame | None,
-    found: SourceMap,
-    maps: Mapping[Script, SourceMap],
-    redact: Callable[[str], str],
-    *,
-    has_context: bool,
+    frame: Frame, found: SourceMap, redact: Callable[[str], str], *, has_context: bool
 ) -> OriginalFrame | None:
     place = found.find(frame.line or 0, frame.column or 1)
     if place is None:
         return None
-    text = found.get_text(place.source)
-    if text is not None:
-        function = text.find_function(place.line, place.column)
-    else:
-        function = _find_called_name(caller, maps) or frame.function
-    context: list[str] = []
-    if text is not None and has_context:
-        context = text.list_context(place.line, _AROUND, MAX_CONTEXT_LINE)
+    context = found.list_context(place, AROUND, MAX_CONTEXT_LINE) if has_context else []
     return OriginalFrame(
         file=redact(place.file),
         line=place.line,
         column=place.column,
-        function=None if function is None else redact(function)[:MAX_CONTEXT_LINE],
         context=[redact(line)[:MAX_CONTEXT_LINE] for line in context],
     )
-
-
-def _find_called_name(caller: Frame | None, maps: Mapping[Script, SourceMap]) -> str | None:
-    """Return the name that the caller called a function by, as its map has it."""
-    if caller is None or caller.line is None:
-        return None
-    found = maps.get(identify_script(caller))
-    place = found.find(caller.line, caller.column or 1) if found else None
-    return place.name if place else None

@@ -8,15 +8,13 @@ import msgspec
 
 from ticketbox.domain.captures.intake.processor_time import ProcessorTime
 from ticketbox.domain.captures.source_maps.encoded_texts import EncodedTexts
-from ticketbox.domain.captures.source_maps.functions import FunctionScopes
 from ticketbox.domain.captures.source_maps.mappings import InvalidSourceMap, Mappings
 from ticketbox.domain.core.unsafe_characters import remove_unsafe
 
 MAX_BYTES = 32 * 1024 * 1024
 MAX_SOURCES = 50_000
-MAX_NAMES = 1_000_000
 MAX_FILE = 400  # characters of a source's name
-MAX_NAME = 4_000  # bytes of an encoded name; longer ones are ignored
+MAX_NAME = 4_000  # bytes of an encoded source's name; longer ones are ignored
 MAX_TEXT = 4 * 1024 * 1024  # bytes of an encoded source; longer ones are ignored
 MAX_SECONDS = 10.0  # of processor time for one map
 
@@ -35,7 +33,6 @@ class _EncodedFile(msgspec.Struct):
     mappings: msgspec.Raw = msgspec.Raw(b'""')
     sources: msgspec.Raw = _NULL
     sourcesContent: msgspec.Raw = _NULL
-    names: msgspec.Raw = _NULL
     sourceRoot: msgspec.Raw = _NULL
     debugId: msgspec.Raw = _NULL
     debug_id: msgspec.Raw = _NULL
@@ -48,18 +45,16 @@ class MapFile(NamedTuple):
     mappings: bytes
     sources: EncodedTexts
     contents: EncodedTexts
-    names: EncodedTexts
     root: str
     debug_id: str | None
 
 
 class Place(NamedTuple):
-    """A place in an author's file. Line and column begin at 1; `name` is the identifier there, if the map has it."""
+    """A place in an author's file. Line and column begin at 1; `source` is the file's index in the map."""
 
     file: str
     line: int
     column: int
-    name: str | None
     source: int
 
 
@@ -88,7 +83,6 @@ def decode_map_file(data: bytes) -> MapFile:
         mappings,
         sources,
         EncodedTexts(found.sourcesContent, "sources", MAX_SOURCES, MAX_TEXT),
-        EncodedTexts(found.names, "names", MAX_NAMES, MAX_NAME),
         _decode_short(found.sourceRoot) or "",
         _decode_short(found.debugId) or _decode_short(found.debug_id),
     )
@@ -132,20 +126,19 @@ class SourceMap:
         source = self._file.sources.decode(mapping.source)
         if source is None:
             return None
-        file = clean_file(source, self._file.root)
-        name = self._file.names.decode(mapping.name)
-        return Place(file, mapping.line + 1, mapping.column + 1, name, mapping.source)
+        return Place(clean_file(source, self._file.root), mapping.line + 1, mapping.column + 1, mapping.source)
 
-    def get_text(self, source: int) -> "SourceText | None":
-        """Return the text of a source, if the map includes it."""
-        if source not in self._texts:
-            text = self._file.contents.decode(source)
+    def list_context(self, place: Place, around: int, longest: int) -> list[str]:
+        """List the line of a place with the lines around it, each cut to a length; none if the map has no text."""
+        if place.source not in self._texts:
+            text = self._file.contents.decode(place.source)
             self._texts_length += len(text or "")
             if self._texts_length > _MAX_KNOWN_TEXTS:
                 self._texts.clear()
                 self._texts_length = len(text or "")
-            self._texts[source] = None if text is None else SourceText(text)
-        return self._texts[source]
+            self._texts[place.source] = None if text is None else SourceText(text)
+        found = self._texts[place.source]
+        return [] if found is None else found.list_context(place.line, around, longest)
 
 
 class SourceText:
@@ -155,7 +148,6 @@ class SourceText:
         self._text = text
         self._ends = array("I", (match.start() for match in re.finditer("\n", text)))
         self._ends.append(len(text))
-        self._scopes: FunctionScopes | None = None
 
     def list_context(self, line: int, around: int, longest: int) -> list[str]:
         """List a line (from 1) with the lines around it, each cut to a length."""
@@ -166,14 +158,6 @@ class SourceText:
 
     def _find_start(self, line: int) -> int:
         return 0 if line == 1 else self._ends[line - 2] + 1
-
-    def find_function(self, line: int, column: int) -> str | None:
-        """Name the function around a position; None at the top level and in functions without a name."""
-        if not 1 <= line <= len(self._ends):
-            return None
-        if self._scopes is None:
-            self._scopes = FunctionScopes(self._text)
-        return self._scopes.find(min(self._find_start(line) + column - 1, self._ends[line - 1]))
 
 
 def clean_file(source: str, root: str = "") -> str:

@@ -39,8 +39,7 @@ def write_original_stack(stack: str | None, frames: Sequence[Frame]) -> str | No
 
 def _format_frame(frame: Frame) -> str:
     if frame.original is not UNSET:
-        function, place = frame.original.function, frame.original.place
+        place = frame.original.place
     else:
-        numbers = "".join(f":{number}" for number in (frame.line, frame.column) if number is not None)
-        function, place = frame.function, frame.url + numbers
-    return f"{function} ({place})" if function else place
+        place = frame.url + "".join(f":{number}" for number in (frame.line, frame.column) if number is not None)
+    return f"{frame.function} ({place})" if frame.function else place

@@ -106,12 +106,12 @@ def format_error(entry: NamedError) -> str:
 
 
 def find_place(entry: ErrorEntry) -> str | None:
-    """Return where an error happened: file, line, column and function of the innermost frame, or the source."""
+    """Return where an error happened: the innermost frame's place, with the function of a bundle, or the source."""
     if not entry.frames:
         return None if entry.source is None else shorten_file(entry.source)
     frame = entry.frames[0]
     if (original := frame.original) is not UNSET:
-        return f"{original.place} in {original.function}" if original.function else original.place
+        return original.place
     numbers = "".join(f":{number}" for number in (frame.line, frame.column) if number is not None)
     place = shorten_file(frame.url) + numbers
     return f"{place} in {frame.function}" if frame.function else place

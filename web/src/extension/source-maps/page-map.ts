@@ -1,6 +1,5 @@
 /** Reading a source map (ECMA-426). It comes from a page, so it can be anything; nothing that it names is fetched. */
 import { TraceMap, traceSegment } from '@jridgewell/trace-mapping';
-import { findFunction, readFunctions } from './function-scopes';
 
 /** The server's limits for uploaded maps (ticketbox/domain/captures/source_maps/mappings.py). */
 const MAX_SEGMENTS = 2_000_000;
@@ -19,12 +18,11 @@ const UNSAFE = /[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u206f\ufff9-\ufffb\ufffd
 
 export class InvalidMap extends Error {}
 
-/** A place in an author's file. Line and column begin at 1; `name` is the identifier there, if the map has it. */
+/** A place in an author's file. Line and column begin at 1. */
 export interface Place {
   file: string;
   line: number;
   column: number;
-  name: string | null;
   text: SourceText | null;
 }
 
@@ -59,13 +57,12 @@ export class PageMap {
 class SingleMap {
   readonly #sources: unknown[];
   readonly #contents: unknown[];
-  readonly #names: unknown[];
   readonly #root: string;
   readonly #map: TraceMap;
   readonly #texts = new Map<number, SourceText>();
 
   constructor(given: unknown) {
-    const { version, sources, mappings, sourcesContent, names, sourceRoot, sections } = toObject(given);
+    const { version, sources, mappings, sourcesContent, sourceRoot, sections } = toObject(given);
     if (sections !== undefined) throw new InvalidMap('its sections have sections');
     if (version !== 3) throw new InvalidMap('only version 3 is supported');
     if (!Array.isArray(sources) || sources.length > MAX_SOURCES || typeof mappings !== 'string')
@@ -74,7 +71,6 @@ class SingleMap {
       throw new InvalidMap('it has too many mappings');
     this.#sources = sources;
     this.#contents = Array.isArray(sourcesContent) ? sourcesContent : [];
-    this.#names = Array.isArray(names) ? names : [];
     this.#root = typeof sourceRoot === 'string' ? sourceRoot : '';
     // only what is checked: the library trusts its own fields in a map
     this.#map = new TraceMap({ version: 3, sources: [], names: [], mappings });
@@ -84,15 +80,13 @@ class SingleMap {
     if (line < 0 || column < 0) return null;
     const segment = traceSegment(this.#map, line, column);
     if (!segment || segment.length === 1) return null;
-    const [, index, sourceLine, sourceColumn, nameIndex] = segment;
+    const [, index, sourceLine, sourceColumn] = segment;
     const source = this.#sources[index];
     if (typeof source !== 'string' || sourceLine < 0 || sourceColumn < 0) return null;
-    const name = nameIndex === undefined ? null : this.#names[nameIndex];
     return {
       file: cleanFile(source, this.#root),
       line: sourceLine + 1,
       column: sourceColumn + 1,
-      name: typeof name === 'string' && name.length < MAX_FILE ? name : null,
       text: this.#findText(index),
     };
   }
@@ -108,12 +102,9 @@ class SingleMap {
 
 /** The text of an author's file. */
 export class SourceText {
-  readonly #text: string;
   readonly #lines: string[];
-  #functions: ReturnType<typeof readFunctions> | undefined;
 
   constructor(text: string) {
-    this.#text = text;
     this.#lines = text.split('\n');
   }
 
@@ -123,14 +114,6 @@ export class SourceText {
     return this.#lines
       .slice(Math.max(0, line - 1 - AROUND_LINES), line + AROUND_LINES)
       .map((each) => each.replace(/\r$/, '').slice(0, MAX_CONTEXT_LINE));
-  }
-
-  /** Name the function around a position; null at the top level and in functions without a name. */
-  findFunction(line: number, column: number): string | null {
-    if (line > this.#lines.length) return null;
-    this.#functions ??= readFunctions(this.#text);
-    const start = this.#lines.slice(0, line - 1).reduce((sum, each) => sum + each.length + 1, 0);
-    return findFunction(this.#functions, start + Math.min(column - 1, this.#lines[line - 1]!.length));
   }
 }
 

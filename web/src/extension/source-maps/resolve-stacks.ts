@@ -165,22 +165,17 @@ export function resolveFrames(
   };
   let resolved = 0;
   for (const { frames, contexts } of stacks) {
-    const places = frames.map(find);
     let count = 0;
-    for (const [index, place] of places.entries()) {
+    for (const frame of frames) {
+      const place = find(frame);
       if (!place) continue;
       if (resolved === MAX_FRAMES || performance.now() > deadline) return resolved;
       const { file, line, column, text } = place;
-      const frame = frames[index]!;
-      const name = text
-        ? text.findFunction(line, column)
-        : (places[index + 1]?.name ?? frame.function ?? null);
       const context = text && count < contexts ? text.listContext(line) : [];
       frame.original = {
         file: redactor.redactText(file),
         line,
         column,
-        function: name && redactor.redactText(name, 200),
         context: context.map((each) => redactor.redactText(each, 200)),
       };
       count += 1;

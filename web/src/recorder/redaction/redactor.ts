@@ -128,7 +128,6 @@ export class Redactor {
         frame.original = {
           ...original,
           file: this.redactText(original.file, MAX_LINE),
-          function: this.#redactOptional(original.function, MAX_LINE),
           context: (original.context ?? []).map((line) => this.redactText(line, MAX_LINE)),
         };
     }

@@ -37,7 +37,7 @@ export function describeFrame(frame: Frame, isGenerated: boolean): ShownFrame {
   const { line, column, context = [] } = original;
   const first = Math.max(1, line - LINES_BEFORE);
   return {
-    name: original.function || '(anonymous)',
+    name: frame.function || '(anonymous)',
     place: formatPlace(original.file, original),
     title,
     lines: context.map((text, index) => describeLine(text, first + index, line, column)),
