@@ -31,8 +31,8 @@ UNITS = [
     '\\"',
     "://",
 ]
-LENGTHS = (2_000, 4_000, 8_000)
-LEAST = 0.02  # a linear one takes less for 8,000 characters
+LENGTHS = (3_125, 12_500, 50_000, 200_000)
+SLOW = 1.0  # seconds that no text of the last length may take because of quadratic growth
 # what these read is short or of a known form before they see it
 BOUNDED = {
     "ticketbox.domain.captures.reproduction.layout": "lines that ticketbox wrote",
@@ -76,12 +76,14 @@ def measure(expression: re.Pattern[Any], unit: str, length: int) -> float:
 
 
 def grows_too_fast(expression: re.Pattern[Any], unit: str) -> bool:
-    """Whether twice the text takes much more than twice the time."""
+    """Whether four times the text takes much more than four times the time."""
     before = 0.0
     for length in LENGTHS:
         spent = measure(expression, unit, length)
-        if spent > LEAST and spent > 3 * before and measure(expression, unit, length) > 3 * before:
+        if before and spent > 8 * before and measure(expression, unit, length) > 8 * before:
             return True
+        if spent * (LENGTHS[-1] / length) ** 2 < SLOW:
+            return False
         before = spent
     return False
 

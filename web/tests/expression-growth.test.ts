@@ -27,8 +27,9 @@ const UNITS = [
 ];
 /** These read one declaration of a style, or an address that the browser has checked. */
 const BOUNDED = ['src/extension/recording/recorded-sites.ts'];
-const LENGTHS = [4_000, 8_000, 16_000, 32_000];
-const LEAST_MS = 20; // a linear one takes less for 32,000 characters
+const LENGTHS = [3_125, 12_500, 50_000, 200_000];
+/** What no text of the last length may take because of quadratic growth. */
+const SLOW_MS = 1_000;
 
 test('no regular expression takes quadratic time', { timeout: 60_000 }, () => {
   const expressions = new Map<string, RegExp>();
@@ -60,13 +61,14 @@ function readLiterals(file: string, found: Map<string, RegExp>): void {
   visit(ts.createSourceFile(file, readFileSync(file, 'utf8'), ts.ScriptTarget.Latest, true));
 }
 
-/** Whether twice the text takes much more than twice the time. */
+/** Whether four times the text takes much more than four times the time. */
 function growsTooFast(expression: RegExp, unit: string): boolean {
   let before = 0;
   for (const length of LENGTHS) {
     const text = unit.repeat(length / unit.length);
     const spent = measure(expression, text);
-    if (spent > LEAST_MS && spent > 3 * before && measure(expression, text) > 3 * before) return true;
+    if (before && spent > 8 * before && measure(expression, text) > 8 * before) return true;
+    if (spent * (LENGTHS.at(-1)! / length) ** 2 < SLOW_MS) return false;
     before = spent;
   }
   return false;
