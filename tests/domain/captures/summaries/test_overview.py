@@ -1,5 +1,7 @@
 """The overview of a capture: errors in groups, failed requests, and their lines."""
 
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -7,10 +9,11 @@ import pytest
 from ticketbox.domain.captures.capture import ErrorEntry, ErrorKind, Frame, NetworkEntry
 from ticketbox.domain.captures.fields import Redirect
 from ticketbox.domain.captures.summaries.lines import format_line
-from ticketbox.domain.captures.summaries.overview import group_errors, group_failed_requests, shorten_url
+from ticketbox.domain.captures.summaries.overview import format_error, group_errors, group_failed_requests, shorten_url
 
 URL = "https://h.example/api/cart"
 PLACE = "(/assets/app-5f0c1e3a.js:14:4 in render)"
+ERROR_TEXTS = json.loads(Path(__file__).parents[1].joinpath("error_texts.json").read_text("utf-8"))
 
 
 def fault(seq: int, message: str, **given: Any) -> ErrorEntry:
@@ -69,3 +72,8 @@ def test_line_has_what_the_next_call_needs(entry: Any, line: str) -> None:
 def test_long_address_loses_its_query_first() -> None:
     assert shorten_url("https://h/path?" + "q" * 300) == "https://h/path?" + "q" * 144 + "…"
     assert shorten_url("https://h/" + "p" * 300 + "?q") == "https://h/" + "p" * 149 + "…"
+
+
+@pytest.mark.parametrize(("name", "message", "text"), ERROR_TEXTS)
+def test_error_is_its_class_and_message_as_in_the_web_app(name: str, message: str, text: str) -> None:
+    assert format_error(ErrorEntry(seq=1, ts=1, kind=ErrorKind.ERROR, message=message, name=name)) == text

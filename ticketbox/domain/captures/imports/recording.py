@@ -21,6 +21,7 @@ from ticketbox.domain.captures.capture import (
 from ticketbox.domain.captures.environment import Environment
 from ticketbox.domain.captures.fields import LINE, TEXT, URL
 from ticketbox.domain.captures.streams import MAX_BODY, MAX_ENTRIES
+from ticketbox.domain.captures.summaries.overview import format_error
 
 MIB = 1 << 20
 MAX_STREAM = 16 * MIB  # bytes of one stream
@@ -107,8 +108,7 @@ class Recording:
         errors = self.entries.get(Stream.ERRORS)
         if errors is not None and errors.kept:
             first: ErrorEntry = errors.kept[0]
-            line = first.message.strip().partition("\n")[0]
-            return line if not first.name or line.startswith(first.name) else f"{first.name}: {line}"
+            return format_error(first).partition("\n")[0]
         return self.title
 
 

@@ -17,6 +17,7 @@ from ticketbox.domain.captures.reproduction import expectations
 from ticketbox.domain.captures.reproduction.expectations import Expectations, TimedStep
 from ticketbox.domain.captures.reproduction.spec import Line, plan_steps, write_spec
 from ticketbox.domain.captures.steps import build_steps
+from ticketbox.domain.captures.summaries.overview import format_error
 
 SPEC, EXPECTED, HAR = "reproduce.spec.ts", "expected.json", "network.har"
 # the same for every capture
@@ -132,7 +133,7 @@ def _describe_later_steps(planned: Sequence[Line], lines: Sequence[Line]) -> lis
 
 
 def _describe_expectations(expected: Expectations) -> list[str]:
-    errors = [f"{each.name}: {each.message}".removeprefix(": ") for each in expected.errors]
+    errors = [format_error(each) for each in expected.errors]
     printed = [f"{each} (in the console)" for each in expected.console_errors]
     failed = [f"{each.method} {each.url}: {each.status or each.error}" for each in expected.failed_requests]
     return [" ".join(each.split())[:200] for each in (errors or printed or failed)[:3]]

@@ -3,15 +3,14 @@
 from collections.abc import Iterable
 
 from ticketbox.domain.captures.capture import ConsoleEntry, ErrorEntry, Level
+from ticketbox.domain.captures.summaries.overview import format_error
 
 MAX_CHARACTERS = 8_000
 
 
 def collect_error_words(entries: Iterable[ErrorEntry]) -> str:
     """Collect the names and messages of errors, each once, one per line; at most 8,000 characters."""
-    return _join_lines(
-        entry.message if entry.message.startswith(entry.name) else f"{entry.name}: {entry.message}" for entry in entries
-    )
+    return _join_lines(map(format_error, entries))
 
 
 def collect_console_words(entries: Iterable[ConsoleEntry]) -> str:

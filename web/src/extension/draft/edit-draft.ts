@@ -10,6 +10,7 @@ import {
   type StreamName,
   type Streams,
 } from '../../recorder/capture-types';
+import { formatError } from '../../shared/error-text';
 import type { Draft, Part } from '../storage';
 import { removeEnvironmentDetails } from './environment-details';
 import { removeOriginals } from './originals';
@@ -107,7 +108,7 @@ const DESCRIBERS = {
   actions: describeAction,
   console: ({ level, args }: ConsoleEntry) => `${level}: ${args.join(' ')}`,
   network: ({ method, url, status, error }: NetworkEntry) => `${method} ${url} ${status ?? error ?? ''}`,
-  errors: ({ name, message }: ErrorEntry) => (name ? `${name}: ${message}` : message),
+  errors: (entry: ErrorEntry) => formatError(entry),
 };
 
 /** One line about an entry. */

@@ -1,4 +1,5 @@
 import type { ConsoleEntry, ErrorEntry, NetworkEntry, Step } from '../../../../generated/api';
+import { formatError } from '../../../shared/error-text';
 import { isFailed } from '../network/requests';
 import { formatDuration, pathOf } from '../format';
 import { joinLine } from '../parts/long-texts';
@@ -100,15 +101,6 @@ function fromError(entry: ErrorEntry): Moment {
     tone: 'error',
     entry,
   };
-}
-
-/** An error's class and message, without the browser's lead. */
-function formatError({ name = '', message }: ErrorEntry): string {
-  const text = message
-    .replace(/^Uncaught /, '')
-    .replace(/^\(in promise\) /, '')
-    .trim();
-  return !name || text.startsWith(name) ? text : `${name}: ${text}`;
 }
 
 function formatTimes(count: number | undefined): string {

@@ -1,5 +1,6 @@
 /** A ticket with what its newest capture says went wrong, as Markdown: for a chat, another tracker, or a model. */
 import type { CaptureDetail, ErrorEntry, FailedRequest, TicketDetail } from '../../../../generated/api';
+import { formatError } from '../../../shared/error-text';
 import { describeFrame } from '../../captures/console/frames';
 import { nameBrowser, nameSystem } from '../../captures/environment/browsers';
 
@@ -15,7 +16,7 @@ export function formatTicket(ticket: TicketDetail): string {
 }
 
 function formatCapture(capture: CaptureDetail): string[] {
-  const errors = (capture.errors?.items ?? []).slice(0, MAX_ERRORS).map(formatError);
+  const errors = (capture.errors?.items ?? []).slice(0, MAX_ERRORS).map(describeError);
   const requests = (capture.failed_requests?.items ?? []).slice(0, MAX_REQUESTS).map(formatRequest);
   return [
     ...(errors.length > 0 ? ['## Errors', ...errors] : []),
@@ -25,8 +26,9 @@ function formatCapture(capture: CaptureDetail): string[] {
   ];
 }
 
-function formatError({ name, message, count, stack, frames }: ErrorEntry): string {
-  const text = !name || message.startsWith(name) ? message : `${name}: ${message}`;
+function describeError(error: ErrorEntry): string {
+  const { count, stack, frames } = error;
+  const text = formatError(error);
   const title = (count ?? 1) > 1 ? `${text} (${count} times)` : text;
   const places = (frames ?? []).slice(0, MAX_FRAMES).map((each) => {
     const { name: called, place } = describeFrame(each, false);
