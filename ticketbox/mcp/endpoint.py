@@ -10,8 +10,6 @@ import logging
 import typing
 from typing import TYPE_CHECKING, Any
 
-import msgspec
-
 from ticketbox.domain.core.access.policy import Actor, Via
 from ticketbox.domain.core.access.scopes import Scope as Permission
 from ticketbox.domain.core.fairness.limits import MAX_WAIT_SECONDS
@@ -27,11 +25,12 @@ from ticketbox.domain.core.problems import (
     Unavailable,
 )
 from ticketbox.edge.addresses import limit_bad_credentials
-from ticketbox.edge.asgi import Message, Receive, Scope, Send, get_header, read_body
+from ticketbox.edge.asgi import Receive, Scope, Send, get_header, read_body
 from ticketbox.edge.responses import Answer, build_problem_answer
 from ticketbox.edge.site import Site
-from ticketbox.mcp import tools
+from ticketbox.mcp import messages, tools
 from ticketbox.mcp.handlers import Handlers
+from ticketbox.mcp.messages import MessageError
 from ticketbox.operations.core.context import RequestContext
 from ticketbox.operations.core.dispatch import Dispatcher
 from ticketbox.operations.core.registry import Operation, Registry
@@ -39,8 +38,6 @@ from ticketbox.operations.core.registry import Operation, Registry
 if TYPE_CHECKING:
     from mcp.server.lowlevel import Server
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
-
-    from ticketbox.mcp.fast_path import FastPath
 
 log = logging.getLogger("ticketbox.mcp")
 
@@ -52,11 +49,6 @@ RETRY_SECONDS = 60.0
 
 _WITH_FILE = "add_attachment"
 _ALL_SCOPES = " ".join(Permission)
-UNREADABLE = Answer(
-    400,
-    b'{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"the body isn\'t JSON in UTF-8 (RFC 8259)"}}',
-    "application/json",
-)
 
 
 class Endpoint:
@@ -68,7 +60,6 @@ class Endpoint:
         self._site = site
         self._handlers = Handlers(registry, dispatcher)
         self._manager: StreamableHTTPSessionManager | None = None
-        self._fast_path: FastPath | None = None
         self._requested = asyncio.Event()
         self._load_finished = asyncio.Event()
 
@@ -80,27 +71,23 @@ class Endpoint:
         await _wait_for_any(WARM_SECONDS, self._requested, stopping)
         while not stopping.is_set():
             try:
-                manager, fast_path = await asyncio.to_thread(self._load_sdk)
+                manager = await asyncio.to_thread(self._load_sdk)
             except Exception:
                 log.exception("the MCP SDK can't be loaded; the next attempt is in a minute")
                 self._load_finished.set()
                 await _wait_for_any(RETRY_SECONDS, stopping)
                 continue
             async with manager.run():
-                self._manager, self._fast_path = manager, fast_path
+                self._manager = manager
                 self._load_finished.set()
                 await stopping.wait()
 
-    def _load_sdk(self) -> "tuple[StreamableHTTPSessionManager, FastPath]":
+    def _load_sdk(self) -> "StreamableHTTPSessionManager":
         from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
-        from ticketbox.mcp.fast_path import FastPath
-
-        server = self.build_server()
-        manager = StreamableHTTPSessionManager(
-            server, json_response=True, stateless=True, max_request_body_size=MAX_FILE_MESSAGE
+        return StreamableHTTPSessionManager(
+            self.build_server(), json_response=True, stateless=True, max_request_body_size=MAX_FILE_MESSAGE
         )
-        return manager, FastPath(self._registry, self._dispatcher, self._handlers, server)
 
     async def handle_request(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one HTTP request; a refused method's answer says which transport to use."""
@@ -119,49 +106,57 @@ class Endpoint:
         context.via = Via.MCP
         if context.cookie:
             context.secret_hash, context.cookie = None, False
-        message: dict[str, Any] | None = None
+        message: Any = None
+        unreadable: MessageError | None = None
         try:
             body = await self._read_message(scope, receive, context)
-            message = _decode_message(body)
-            operation = self._find_operation(message)
+            try:
+                message = messages.decode_message(body)
+            except MessageError as error:
+                unreadable = error
+            call = _get_method_parameters(message, "tools/call")
+            operation = self._find_operation(call)
             if len(body) > MAX_MESSAGE and operation.name != _WITH_FILE:
                 raise PayloadTooLarge(f"the message exceeds {MAX_MESSAGE // 1024 // 1024} MB")
-            if message and message.get("method") == "tools/call":
+            if call is not None:
                 context.patience = MAX_WAIT_SECONDS
-                context.call_id = _get_call_id(message.get("id"))
-            fast_path = self._fast_path
-            request = None if fast_path is None or message is None else fast_path.read(scope, message)
-            answer: Answer | None = UNREADABLE if message is None else None
-            if fast_path is not None and request is not None:
-                answer = await fast_path.answer(request, context)
-            else:
-                actor = await self._dispatcher.admit(operation, context)
-                self._cancel_call(actor, message or {})
+                context.call_id = messages.get_id(message)
+            actor = await self._dispatcher.admit(operation, context)
+            self._cancel_call(actor, message)
         except (Unauthorized, InsufficientScope, RateLimited) as problem:
             context.refusal = problem.code
             problem = limit_bad_credentials(self._dispatcher.services.limiter, problem, context)
-            await self._build_error_answer(problem, message or {})(scope, receive, send)
-            return
-        if answer is not None:
-            await answer(scope, receive, send)
+            await self._build_refusal_answer(problem, message)(scope, receive, send)
             return
         self._requested.set()
         await self._load_finished.wait()
         if self._manager is None:
             raise Unavailable("MCP isn't available: the server failed to load it; see the server's log")
-        await self._manager.handle_request(_strip_headers(scope), _replay(body, receive), send)
+        try:
+            if unreadable is not None:
+                raise unreadable
+            messages.check_message(scope, message)
+        except MessageError as error:
+            await messages.build_error_answer(message, error.rpc_code, error.problem, error.status)(
+                scope, receive, send
+            )
+            return
+        await self._manager.handle_request(
+            messages.forward_scope(scope, message),
+            messages.replay_body(messages.strip_mark(body), receive),
+            messages.describe_errors(send),
+        )
 
-    def _cancel_call(self, actor: Actor, message: dict[str, Any]) -> None:
+    def _cancel_call(self, actor: Actor, message: Any) -> None:
         """End the wait of a call that its client cancels.
 
         The SDK knows no other request than its own, because it is stateless. A client of the newest generation ends the
         request instead (MCP 2026-07-28, "Cancellation").
         """
-        params = message.get("params")
-        if message.get("method") == "notifications/cancelled" and isinstance(params, dict):
-            call_id = _get_call_id(typing.cast(dict[str, Any], params).get("requestId"))
-            if call_id is not None:
-                self._dispatcher.services.listeners.cancel(actor, call_id)
+        params = _get_method_parameters(message, "notifications/cancelled") or {}
+        call_id = messages.get_id({"id": params.get("requestId")})
+        if call_id is not None:
+            self._dispatcher.services.listeners.cancel(actor, call_id)
 
     async def _read_message(self, scope: Scope, receive: Receive, context: RequestContext) -> bytes:
         """Read the message. One with a file is read only for a caller who may attach it, as an upload is."""
@@ -171,22 +166,18 @@ class Endpoint:
         await self._dispatcher.admit(self._registry[_WITH_FILE], context)
         return await read_body(scope, receive, MAX_FILE_MESSAGE, MESSAGE_SECONDS)
 
-    def _find_operation(self, message: dict[str, Any] | None) -> Operation:
-        """Return the operation that a message calls; any other message counts as `get_me`."""
-        params = (message or {}).get("params")
-        if message and message.get("method") == "tools/call" and isinstance(params, dict):
-            card = tools.get_tool_cards(self._registry).get(str(typing.cast(dict[str, Any], params).get("name")))
-            if card is not None:
-                return card.operation
-        return self._registry["get_me"]
+    def _find_operation(self, call: dict[str, Any] | None) -> Operation:
+        """Return the operation that a call of a tool names; any other message counts as `get_me`."""
+        card = tools.get_tool_cards(self._registry).get(str((call or {}).get("name")))
+        return self._registry["get_me"] if card is None else card.operation
 
     def build_refusal(self, scope: Scope, problem: Problem) -> Answer | None:
         """Return the answer to a message that was refused before it was read; None for other requests."""
         if scope["path"] != "/mcp" or scope["method"] != "POST":
             return None
-        return self._build_error_answer(problem, {})
+        return self._build_refusal_answer(problem, None)
 
-    def _build_error_answer(self, problem: Problem, message: dict[str, Any]) -> Answer:
+    def _build_refusal_answer(self, problem: Problem, message: Any) -> Answer:
         """Return a JSON-RPC error with the problem's HTTP status.
 
         The challenge of a 401 asks for all scopes, from which the person chooses on the consent page. A client that
@@ -195,9 +186,8 @@ class Endpoint:
         if isinstance(problem, Unauthorized):
             problem.scope = _ALL_SCOPES
         answer = build_problem_answer(problem, self._site.build_metadata_url("/mcp"))
-        error = {"code": -32001, "message": problem.detail, "data": problem.build_body()}
-        document = {"jsonrpc": "2.0", "id": message.get("id"), "error": error}
-        answer.body, answer.media_type = msgspec.json.encode(document), "application/json"
+        error = messages.build_error_answer(message, messages.REFUSED, problem, problem.status)
+        answer.body, answer.media_type = error.body, error.media_type
         return answer
 
     def build_server(self) -> "Server[Any]":
@@ -205,8 +195,12 @@ class Endpoint:
         return self._handlers.build_server()
 
 
-def _get_call_id(value: Any) -> int | str | None:
-    return value if isinstance(value, int | str) else None
+def _get_method_parameters(message: Any, method: str) -> dict[str, Any] | None:
+    """Return the parameters of a message of this method; None for other messages, also for wrong ones."""
+    if not isinstance(message, dict) or typing.cast(dict[str, Any], message).get("method") != method:
+        return None
+    params = typing.cast(dict[str, Any], message).get("params")
+    return typing.cast(dict[str, Any], params) if isinstance(params, dict) else None
 
 
 async def _wait_for_any(seconds: float, *events: asyncio.Event) -> None:
@@ -217,34 +211,3 @@ async def _wait_for_any(seconds: float, *events: asyncio.Event) -> None:
     finally:
         for wait in waits:
             wait.cancel()
-
-
-def _decode_message(body: bytes) -> dict[str, Any] | None:
-    """Decode the message; None means that the body isn't JSON. The SDK refuses JSON that isn't a message.
-
-    The SDK's parsers also accept NaN, UTF-16 and lone surrogates; a call in such a body would skip the checks above.
-    """
-    try:
-        message = msgspec.json.decode(body)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return None
-    return typing.cast(dict[str, Any], message) if isinstance(message, dict) else {}
-
-
-def _strip_headers(scope: Scope) -> Scope:
-    """Strip white space from header values, which httptools keeps."""
-    return {**scope, "headers": [(name, value.strip()) for name, value in scope["headers"]]}
-
-
-def _replay(body: bytes, receive: Receive) -> Receive:
-    """Return a `receive` that first returns the body that was already read."""
-    sent = False
-
-    async def receive_again() -> Message:
-        nonlocal sent
-        if sent:
-            return await receive()
-        sent = True
-        return {"type": "http.request", "body": body, "more_body": False}
-
-    return receive_again

@@ -230,6 +230,12 @@ class RequestTimeout(Problem):
     status, code, title = 408, "request_timeout", "request timeout"
 
 
+class NotAcceptable(Problem):
+    """The Accept header excludes the only type of the answer (RFC 9110, 15.5.7)."""
+
+    status, code, title = 406, "not_acceptable", "not acceptable"
+
+
 class UnsupportedMediaType(Problem):
     """The body's type, declared or detected, isn't supported; `valid` lists those that are."""
 
