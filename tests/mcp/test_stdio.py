@@ -189,6 +189,24 @@ def test_client_that_gives_up_on_discovery_can_use_the_older_generation(tmp_path
     assert NEWEST in ask_local_server(tmp_path, discover)["result"]["supportedVersions"]
 
 
+@pytest.mark.long
+def test_byte_order_mark_is_ignored_and_other_lines_that_are_no_message_reported(tmp_path: Path) -> None:
+    """PowerShell begins what it pipes with a mark."""
+    client = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
+    initialize = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": client}
+    told = subprocess.run(
+        [sys.executable, "-m", "ticketbox", "mcp"],
+        input=f"\ufeff{json.dumps(initialize)}\nnonsense\n[1]\n",
+        capture_output=True,
+        encoding="utf-8",
+        timeout=60,
+        env={"PATH": os.environ["PATH"], "HOME": str(tmp_path)},
+        check=False,
+    )
+    assert json.loads(told.stdout)["result"]["protocolVersion"] == "2025-11-25"
+    assert told.stderr.count("isn't a JSON-RPC message") == 1
+
+
 def ask_local_server(folder: Path, *messages: dict[str, Any]) -> dict[str, Any]:
     """Send messages together, and return the first answer."""
     environment = {"PATH": os.environ["PATH"], "HOME": str(folder)}

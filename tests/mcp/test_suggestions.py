@@ -10,7 +10,8 @@ from mcp_types import PromptReference, ResourceTemplateReference
 
 from tests.support.mcp_client import GENERATIONS, talk, talk_over_stdio
 from tests.support.server import World, ok
-from ticketbox.mcp.prompts import PROMPTS, Prompt
+from ticketbox.domain.core.problems import InvalidField
+from ticketbox.mcp.prompts import PROMPTS, Prompt, render_prompt
 from ticketbox.mcp.tools import get_tool_cards
 from ticketbox.operations.catalogue import load_registry
 
@@ -42,7 +43,8 @@ def test_open_tickets_of_the_caller_are_listed_as_resources(world: World, mode: 
         return listed.resources, await client.read_resource(str(listed.resources[0].uri))
 
     (resource,), read = talk(world, mode, work)
-    assert (str(resource.uri), resource.name, resource.title) == (f"ticket://{mine}", mine, "Mine")
+    key = ok(world.api.get(f"/tickets/{mine}"))["key"]
+    assert (str(resource.uri), resource.name, resource.title) == (f"ticket://{mine}", key, "Mine")
     assert resource.description == "high priority"
     assert f'"id": "{mine}"' in read.contents[0].text
 
@@ -50,18 +52,26 @@ def test_open_tickets_of_the_caller_are_listed_as_resources(world: World, mode: 
 @pytest.mark.parametrize("mode", GENERATIONS)
 def test_tickets_are_suggested_by_id_and_title(world: World, mode: str) -> None:
     mine, other = assign(world, "The cart stays empty"), world.ticket("Payment fails")["id"]
+    keys = {ticket: ok(world.api.get(f"/tickets/{ticket}"))["key"] for ticket in (mine, other)}
 
     async def work(client: Client) -> dict[str, list[str]]:
-        values = {value: await complete(client, "fix_ticket", "ticket_id", value) for value in ("", other[:5], "CART")}
+        values = {
+            value: await complete(client, "fix_ticket", "ticket_id", value)
+            for value in ("", other[:5], "CART", keys[mine].lower())
+        }
         template = ResourceTemplateReference(uri="ticket://{id}")
         address = await client.complete(template, {"name": "id", "value": "payment"})
         return {**values, "address": address.completion.values}
 
-    assert talk(world, mode, work) == {"": [mine], other[:5]: [other], "CART": [mine], "address": [other]}
+    assert talk(world, mode, work) == {
+        "": [keys[mine]], other[:5]: [keys[other]], "CART": [keys[mine]], keys[mine].lower(): [keys[mine]],
+        "address": [keys[other]],
+    }  # fmt: skip
 
 
 def test_columns_and_projects_are_suggested_by_name(world: World) -> None:
     second = world.new_project("Back office")
+    (key,) = [each["key"] for each in ok(world.api.get("/projects"))["items"] if each["id"] == second]
 
     async def work(client: Client) -> list[list[str]]:
         return [
@@ -71,7 +81,7 @@ def test_columns_and_projects_are_suggested_by_name(world: World) -> None:
             await complete(client, "sweep", "nothing", ""),
         ]
 
-    assert talk(world, GENERATIONS[0], work) == [[world.columns[1]], [world.columns[0]], [second], []]
+    assert talk(world, GENERATIONS[0], work) == [[world.columns[1]], [world.columns[0]], [key], []]
 
 
 def test_suggestions_contain_only_what_the_token_can_read(world: World, other: World) -> None:
@@ -98,7 +108,22 @@ def test_local_server_relays_suggestions(world: World, tmp_path: Path) -> None:
         listed = await client.list_resources()
         return await complete(client, "fix_ticket", "ticket_id", ""), [str(each.uri) for each in listed.resources]
 
-    assert talk_over_stdio(GENERATIONS[0], environment, tmp_path / "log", work) == ([mine], [f"ticket://{mine}"])
+    assert talk_over_stdio(GENERATIONS[0], environment, tmp_path / "log", work) == (
+        [ok(world.api.get(f"/tickets/{mine}"))["key"]],
+        [f"ticket://{mine}"],
+    )
+
+
+def test_prompts_accept_keys_and_names_as_tools_do() -> None:
+    for name, argument, value in (
+        ("sweep", "project_id", "Web shop"), ("triage_column", "column_id", "In review"),
+        ("fix_ticket", "ticket_id", "WEB-1"),
+    ):  # fmt: skip
+        assert value in render_prompt(name, {argument: value})[1]
+    assert 'project_id="Web shop"' in render_prompt("sweep", {"project_id": " Web shop "})[1]
+    for wrong in ("", " ", "two\nlines", "x" * 301):
+        with pytest.raises(InvalidField, match="send the ticket's id, key or address"):
+            render_prompt("fix_ticket", {"ticket_id": wrong})
 
 
 @pytest.mark.parametrize("prompt", PROMPTS, ids=lambda prompt: prompt.name)

@@ -18,6 +18,7 @@ from ticketbox.domain.captures.timeline.selection import MOMENT_FORMAT, format_m
 from ticketbox.domain.core.access.tokens import clip_text, estimate_tokens, fits
 from ticketbox.domain.tickets.records import Ticket
 from ticketbox.mcp.clipping import Json, clip_texts, encode_json
+from ticketbox.mcp.hidden_text import remove_hidden_text
 from ticketbox.mcp.ticket_answers import LISTED_DESCRIPTION, shorten_text, shorten_ticket_detail, shorten_tickets
 from ticketbox.operations.captures.replays import ReplayTranscript
 from ticketbox.operations.captures.streams import StreamPage
@@ -33,7 +34,11 @@ _ENVELOPE = 200
 
 
 def build_structured_result(result: Any, *, full: bool = False, complete: bool = False) -> Json:
-    """Convert a result to a JSON object without nulls. `complete` leaves out nothing else."""
+    """Convert a result to a JSON object without nulls and hidden text. `complete` leaves out nothing else."""
+    return remove_hidden_text(_convert_result(result, full=full, complete=complete))
+
+
+def _convert_result(result: Any, *, full: bool, complete: bool) -> Json:
     if isinstance(result, Archive):
         return _describe_archive(result)
     if isinstance(result, Content):
@@ -48,6 +53,7 @@ def build_structured_result(result: Any, *, full: bool = False, complete: bool =
         return _build_transcript(result)
     structured = typing.cast(Json, msgspec.to_builtins(result))
     _drop_nulls(structured)
+    structured = remove_hidden_text(structured)  # before a clipped definition is a paragraph
     if complete or isinstance(result, dict):  # a dict is the stored answer of another version
         return structured
     if isinstance(result, TicketDetail):
@@ -122,7 +128,7 @@ def encode_annotation_texts(texts: Iterable[str]) -> str:
             shown.append("… [more texts; see list_annotations]")
             break
         shown.append(clipped)
-    return encode_json({"annotation_texts": shown})
+    return encode_json(remove_hidden_text({"annotation_texts": shown}))
 
 
 def describe_next_call(name: str, arguments: Mapping[str, Any]) -> str:

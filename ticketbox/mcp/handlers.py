@@ -12,6 +12,7 @@ import msgspec
 from ticketbox import __version__
 from ticketbox.domain.captures.images import processing
 from ticketbox.domain.core.access.policy import Actor
+from ticketbox.domain.core.hidden_text import remove_hidden_characters
 from ticketbox.domain.core.problems import InvalidRequest, Problem
 from ticketbox.mcp import answers, prompts, tools
 from ticketbox.mcp.arguments import ToolCall, prepare_call
@@ -260,7 +261,7 @@ class Handlers:
             blob = types.BlobResourceContents(uri=uri, mime_type=result.media_type, blob=tools.encode_image(result))
             return types.ReadResourceResult(contents=[blob])
         text = (
-            result.data.decode()
+            remove_hidden_characters(result.data.decode())[0]
             if isinstance(result, Content)
             else json.dumps(answers.build_structured_result(result, complete=True))
         )

@@ -4,6 +4,7 @@ import re
 
 import msgspec
 
+from ticketbox.domain.core.hidden_text import remove_hidden_characters
 from ticketbox.domain.core.problems import InvalidField, NotFound
 
 INSTRUCTIONS = (
@@ -64,7 +65,7 @@ PROMPTS = (
         title="Fix a ticket",
         description="Work a ticket from its capture to a fix, and report back on it.",
         argument="ticket_id",
-        argument_is="The ticket's id or address.",
+        argument_is="The ticket's id, key or address.",
         text=(
             "Fix the ticket {value} in this code base.\n\n"
             "1. Read it with get_ticket: the errors, the failed requests and the screenshot come first.\n"
@@ -84,10 +85,10 @@ PROMPTS = (
         title="Triage a column",
         description="Sort the tickets of a column by what they need.",
         argument="column_id",
-        argument_is="The column's id.",
+        argument_is="The column's id or name.",
         text=(
             "Triage the column {value}.\n\n"
-            "List it with list_tickets (column_id={value}, sort=position). For each ticket read get_ticket, look for\n"
+            "List it with list_tickets (column_id={quoted}, sort=position). For each ticket read get_ticket, look for\n"
             "tickets that report the same error with find_similar_tickets, and set priority and labels with\n"
             "update_ticket. Comment where something is missing that a fix needs. Claim, move and resolve nothing.\n"
             "End with a short table: ticket, priority, possible duplicate, why.\n\n"
@@ -99,7 +100,7 @@ PROMPTS = (
         title="Verify a fix",
         description="Check that the fix of a ticket works, and record the result on it.",
         argument="ticket_id",
-        argument_is="The ticket's id or address.",
+        argument_is="The ticket's id, key or address.",
         text=(
             "Check in this code base whether the fix of the ticket {value} works.\n\n"
             "1. Read it with get_ticket (include capture and comments): what failed, and what the fix claims.\n"
@@ -118,10 +119,10 @@ PROMPTS = (
         title="Work through a project",
         description="Fix the tickets of a project one after the other, the most urgent first.",
         argument="project_id",
-        argument_is="The project's id.",
+        argument_is="The project's id, name or key.",
         text=(
             "Work through the open tickets of the project {value} in this code base, one at a time.\n\n"
-            "1. Claim the next one with claim_next_ticket (project_id={value}, and a run that names this run alone).\n"
+            "1. Claim the next one with claim_next_ticket (project_id={quoted}, and a run that names this run alone).\n"
             "   It returns the ticket and a lease: keep it for report_progress, ask_human and finish_work. If you\n"
             "   lose it, start_work_on_ticket with the same run returns a new one.\n"
             "2. Fix it with a test that fails without the fix, each ticket on its branch. Show your plan with\n"
@@ -144,9 +145,10 @@ def render_prompt(name: str, arguments: dict[str, str]) -> tuple[Prompt, str]:
     if prompt is None:
         raise NotFound("prompt")
     value = arguments.get(prompt.argument, "")
-    if not re.fullmatch(r"[\w./:?#=&-]{1,300}", value):
-        raise InvalidField(prompt.argument, prompt.argument_is)
-    return prompt, prompt.text.format(value=value)
+    value = remove_hidden_characters(value)[0].strip()
+    if not re.fullmatch(r"[^\x00-\x1f\x7f]{1,300}", value):
+        raise InvalidField(prompt.argument, f"send {prompt.argument_is[0].lower()}{prompt.argument_is[1:]}")
+    return prompt, prompt.text.format(value=value, quoted=msgspec.json.encode(value).decode())
 
 
 class Resource(msgspec.Struct, frozen=True):
@@ -155,7 +157,7 @@ class Resource(msgspec.Struct, frozen=True):
     template: str
     name: str
     description: str
-    media_type: str
+    media_type: str | None
     operation: str
     argument: str
 
@@ -164,7 +166,7 @@ RESOURCES = (
     Resource("ticket://{id}", "ticket", "A ticket with its capture.", "application/json", "get_ticket", "ticket_id"),
     Resource(
         "ticket://{id}/screenshot", "screenshot", "The full-size screenshot of a ticket's newest capture.",
-        "image/png", "get_screenshot", "ticket_id",
+        None, "get_screenshot", "ticket_id",
     ),
     Resource(
         "capture://{id}/har", "har", "A capture's network requests as HAR 1.2.", "application/json", "get_har",

@@ -6,6 +6,7 @@ import msgspec
 
 from ticketbox.domain.core.problems import Problem
 from ticketbox.mcp import prompts
+from ticketbox.mcp.hidden_text import remove_hidden_text
 
 
 def render_refusal(problem: Problem) -> tuple[str, dict[str, Any]]:
@@ -13,7 +14,7 @@ def render_refusal(problem: Problem) -> tuple[str, dict[str, Any]]:
 
     The text begins with the sentences, `detail` and what to do next, and ends with the other members as JSON.
     """
-    body = cast(dict[str, Any], msgspec.to_builtins(problem.build_body()))
+    body = remove_hidden_text(cast(dict[str, Any], msgspec.to_builtins(problem.build_body())))
     advice = prompts.NEXT.get(body["code"])
     if body["code"] == "not_found":
         advice = prompts.NOT_FOUND_NEXT.get(str(body["title"]).removesuffix(" not found"), advice)

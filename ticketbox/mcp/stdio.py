@@ -8,12 +8,14 @@ the protocol is written to standard output.
 
 import asyncio
 import contextlib
+import io
 import os
 import sys
 import uuid
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from typing import Any, cast
 
+import anyio
 import mcp_types as types
 from mcp.server.lowlevel import NotificationOptions, Server
 from mcp.server.stdio import stdio_server
@@ -170,6 +172,16 @@ class Relay:
             print(f"ticketbox mcp: {text}", file=sys.stderr, flush=True)  # noqa: T201 (standard error)
 
 
+async def report_invalid_lines(
+    messages: AsyncIterator[SessionMessage | Exception], relay: Relay
+) -> AsyncGenerator[SessionMessage | Exception]:
+    """Yield a client's messages, and report lines that aren't messages: the SDK ignores them, and the client waits."""
+    async for message in messages:
+        if isinstance(message, Exception):
+            relay.report("a line of standard input isn't a JSON-RPC message in UTF-8; it was ignored")
+        yield message
+
+
 async def skip_abandoned_discovery(
     messages: AsyncIterator[SessionMessage | Exception],
 ) -> AsyncGenerator[SessionMessage | Exception]:
@@ -226,9 +238,11 @@ async def serve(
         on_completion=relay.complete,
     )
     options = server.create_initialization_options(NotificationOptions(tools_changed=True))
-    async with relay.open(), stdio_server() as (reading, writing):
+    lines = anyio.wrap_file(io.TextIOWrapper(sys.stdin.buffer, encoding="utf-8-sig", errors="replace"))
+    async with relay.open(), stdio_server(lines) as (reading, writing):
         checking = asyncio.create_task(relay.report_problem())
+        messages = skip_abandoned_discovery(report_invalid_lines(reading, relay))
         try:
-            await server.run(cast(Any, skip_abandoned_discovery(reading)), writing, options)
+            await server.run(cast(Any, messages), writing, options)
         finally:
             checking.cancel()

@@ -6,6 +6,7 @@ Each comes from an operation, so the caller sees only what the token can read.
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+from ticketbox.domain.core.hidden_text import remove_hidden_characters
 from ticketbox.domain.tickets.records import Ticket
 from ticketbox.operations.core.context import RequestContext
 from ticketbox.operations.core.dispatch import Dispatcher
@@ -34,8 +35,8 @@ class Suggestions:
             resources=[
                 types.Resource(
                     uri=f"ticket://{ticket.id}",
-                    name=ticket.id,
-                    title=ticket.title,
+                    name=ticket.key,
+                    title=remove_hidden_characters(ticket.title)[0],
                     description=f"{ticket.priority.value} priority" if ticket.priority != "none" else None,
                     mime_type="application/json",
                 )
@@ -44,16 +45,18 @@ class Suggestions:
         )
 
     async def complete(self, argument: str, value: str, context: RequestContext) -> "types.CompleteResult":
-        """Suggest values for an argument of a prompt or of a resource's address, by the beginning of one.
+        """Suggest keys for an argument of a prompt or of a resource's address, by the beginning of one or of an id.
 
-        Tickets are also found by words of the title. Unknown arguments have no suggestions.
+        All are also found by words of the title or name. A column has an id. Unknown arguments have no suggestions.
         """
         import mcp_types as types
 
         if argument in {"ticket_id", "id"}:
             found = await self._suggest_tickets(value, context)
         elif argument == "project_id":
-            found = _match(value, ((each.id, each.name) for each in await self._list("list_projects", context)))
+            found = _match(
+                value, ((each.key, each.id, each.name) for each in await self._list("list_projects", context))
+            )
         elif argument == "column_id":
             found = await self._suggest_columns(value, context)
         else:
@@ -65,13 +68,13 @@ class Suggestions:
         """Without a value, the caller's tickets; else those among the 100 changed last."""
         mine = {} if value.strip() else {"assignee": ["me"]}
         tickets = await self._list_tickets(context, limit=100, **mine)
-        return _match(value, ((ticket.id, ticket.title) for ticket in tickets))
+        return _match(value, ((ticket.key, ticket.id, ticket.title) for ticket in tickets))
 
     async def _suggest_columns(self, value: str, context: RequestContext) -> list[str]:
-        named: list[tuple[str, str]] = []
+        named: list[tuple[str, str, str]] = []
         for project in (await self._list("list_projects", context))[:_PROJECTS]:
             columns = await self._list("list_columns", context, project_id=project.id)
-            named += [(column.id, f"{project.name} {column.name}") for column in columns]
+            named += [(column.id, column.id, f"{project.name} {column.name}") for column in columns]
         return _match(value, named)
 
     async def _list_tickets(self, context: RequestContext, **arguments: Any) -> list[Ticket]:
@@ -82,10 +85,10 @@ class Suggestions:
         return page.items
 
 
-def _match(value: str, named: Iterable[tuple[str, str]]) -> list[str]:
-    """Return the ids that begin with a value, then those whose name contains it."""
+def _match(value: str, named: Iterable[tuple[str, str, str]]) -> list[str]:
+    """Return the keys that begin with a value, or whose id does, then those whose name contains it."""
     wanted = value.strip().lower()
-    pairs = list(named)
-    by_id = [identity for identity, _ in pairs if identity.lower().startswith(wanted)]
-    by_name = [identity for identity, name in pairs if wanted in name.lower()]
-    return list(dict.fromkeys(by_id + by_name))
+    found = list(named)
+    begun = [key for key, identity, _ in found if wanted in {key.lower()[: len(wanted)], identity[: len(wanted)]}]
+    by_name = [key for key, _, name in found if wanted in name.lower()]
+    return list(dict.fromkeys(begun + by_name))

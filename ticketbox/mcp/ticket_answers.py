@@ -40,7 +40,7 @@ def shorten_ticket_detail(structured: Json, result: TicketDetail, *, full: bool)
     """Cut the parts of a ticket with its capture to their shares of the answer, in place."""
     column = 2 if full else 1 if "comments" in structured or "history" in structured else 0
     more = f"the resource ticket://{result.id} has all"
-    structured["description"] = clip_text(result.description, _TICKET_PARTS["description"][column], more)
+    structured["description"] = clip_text(structured["description"], _TICKET_PARTS["description"][column], more)
     structured.pop("watchers")  # people follow tickets, agents don't
     _shorten_reporter(structured)
     _shorten_lists(structured, column)
