@@ -120,7 +120,7 @@ def _render_tools_page() -> str:
         "## Resources",
         _render_table(
             ("resource", "type", "description"),
-            [(_format_code(each.template), each.media_type, each.description) for each in prompts.RESOURCES],
+            [(_format_code(each.template), each.media_type or "image", each.description) for each in prompts.RESOURCES],
         ),
     ]
     return "\n\n".join(parts) + "\n"

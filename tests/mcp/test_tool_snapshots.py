@@ -49,7 +49,7 @@ def test_tool_has_title_annotations_and_descriptions(listed: dict[str, Any], nam
         "get_reproduction",
     }
     output = set() if has_files else {"outputSchema"}
-    assert {"name", "title", "description", "inputSchema", "annotations"} | output == tool.keys()
+    assert {"name", "title", "description", "inputSchema", "annotations"} | output == tool.keys() - {"_meta"}
     # the specification gives the other two a meaning only for tools that write
     writes = set() if tool["annotations"]["readOnlyHint"] else {"destructiveHint", "idempotentHint"}
     assert set(tool["annotations"]) == {"readOnlyHint", "openWorldHint"} | writes

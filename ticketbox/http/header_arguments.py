@@ -1,9 +1,11 @@
 """Arguments that are headers in REST, and plain arguments in MCP."""
 
+import re
 from typing import Any
 
 import msgspec
 
+from ticketbox.domain.core.problems import InvalidField, PreconditionFailed
 from ticketbox.operations.core.registry import Body, Operation
 
 
@@ -24,6 +26,9 @@ class HeaderArgument(msgspec.Struct, frozen=True):
         return self.name.lower().encode()
 
 
+_ETAG = '(W/)?"[1-9][0-9]{0,14}"'
+_ETAGS = re.compile(rf"{_ETAG}(?:[ \t]*,[ \t]*{_ETAG})*")
+
 HEADER_ARGUMENTS = {
     "idempotency_key": HeaderArgument(
         "Idempotency-Key",
@@ -33,7 +38,7 @@ HEADER_ARGUMENTS = {
     "expected_version": HeaderArgument(
         "If-Match",
         "The ETag of the ticket as it was read, or `*`.",
-        {"type": "string", "pattern": '^("[1-9][0-9]{0,14}"|\\*)$'},
+        {"type": "string", "pattern": f"^({_ETAG}(\\s*,\\s*{_ETAG})*|\\*)$"},
     ),
     "last_event": HeaderArgument(
         "Last-Event-ID",
@@ -56,3 +61,17 @@ def list_header_arguments(operation: Operation) -> dict[str, HeaderArgument]:
         for name, header in HEADER_ARGUMENTS.items()
         if name in operation.arguments.__struct_fields__ and not (header.in_body and operation.body is not Body.NONE)
     }
+
+
+def read_version(if_match: str) -> int:
+    """Return the version that If-Match names. Raises InvalidField and PreconditionFailed.
+
+    Versions only grow, so only the highest one of a list can be the current one. A weak ETag never matches (RFC 9110,
+    13.1.1).
+    """
+    if not _ETAGS.fullmatch(if_match):
+        raise InvalidField("If-Match", "send the ETag of the ticket as it was read, or *")
+    versions = [int(part) for part in re.findall(r"(?<!W/)\"(\d+)\"", if_match)]
+    if not versions:
+        raise PreconditionFailed("a weak ETag never matches; send the ETag without W/, which a proxy may have added")
+    return max(versions)

@@ -31,7 +31,7 @@ from ticketbox.edge.asgi import (
 from ticketbox.edge.compression import allow_compression
 from ticketbox.edge.responses import Answer, build_json_answer, build_session_cookies
 from ticketbox.edge.site import Site
-from ticketbox.http.header_arguments import HEADER_ARGUMENTS, list_header_arguments
+from ticketbox.http.header_arguments import HEADER_ARGUMENTS, list_header_arguments, read_version
 from ticketbox.http.ranges import parse_range
 from ticketbox.http.routing import Paths
 from ticketbox.http.sse import EventStream
@@ -218,10 +218,7 @@ def _read_headers(scope: Scope, accepted: Set[str], arguments: dict[str, Any]) -
         if name != "expected_version":
             arguments[name] = text
         elif text != "*":
-            version = text[1:-1] if len(text) > 2 and text[0] == text[-1] == '"' else ""
-            if not version.isdigit() or len(version) > 15:
-                raise InvalidField(label, "send the ETag of the ticket as it was read, or *")
-            arguments[name] = int(version)
+            arguments[name] = read_version(text)
 
 
 def _build_answer(operation: Operation, result: Any, scope: Scope, site: Site) -> Answer:

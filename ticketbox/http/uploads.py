@@ -1,8 +1,10 @@
 """Multipart uploads: parsed as they arrive, within limits, into an operation's arguments."""
 
 import asyncio
+import re
 from collections.abc import AsyncIterator
 from typing import Annotated, Any, cast, get_origin
+from urllib.parse import unquote
 
 import msgspec
 from multipart import (  # pyright: ignore[reportMissingTypeStubs]
@@ -55,6 +57,8 @@ async def read_upload(operation: Operation, scope: Scope, receive: Receive, serv
     except ParserLimitReached:
         raise PayloadTooLarge("too many parts, or too long part headers") from None
     except (MultipartError, UnicodeDecodeError) as error:
+        if any(isinstance(each, UnicodeDecodeError) for each in (error, *error.args)):
+            raise InvalidRequest("the headers of a part, such as its file name, must be UTF-8") from None
         raise InvalidRequest(f"the multipart body is malformed: {error}") from None
     return reader.get_arguments()
 
@@ -75,6 +79,9 @@ async def _require_rate(chunks: AsyncIterator[bytes], services: Services) -> Asy
         if min_rate:
             deadline = min(deadline + len(chunk) / min_rate, now() + PAUSE_SECONDS)
         yield chunk
+
+
+_EXTENDED_NAME = re.compile(r";\s*filename\*\s*=\s*UTF-8'[^']*'([^;\s]+)", re.IGNORECASE)
 
 
 class _Reader:
@@ -146,7 +153,7 @@ def _decode_text(name: str, data: bytes) -> str:
 
 
 def _build_file(segment: MultipartSegment, data: bytes) -> dict[str, Any]:
-    return {"name": segment.filename or "", "data": data}
+    return {"name": segment.filename or _read_extended_name(segment), "data": data}
 
 
 def _decode_capture(data: bytes) -> object:
@@ -156,3 +163,10 @@ def _decode_capture(data: bytes) -> object:
         raise InvalidRequest(f"capture: invalid JSON: {error}") from None
     except RecursionError:
         raise InvalidRequest("capture: the JSON is nested too deeply") from None
+
+
+def _read_extended_name(segment: MultipartSegment) -> str:
+    """Return the name in `filename*` (RFC 8187), which some older clients send alone; empty if there is none."""
+    disposition = cast(str, segment.header("Content-Disposition", ""))  # pyright: ignore[reportUnknownMemberType]
+    match = _EXTENDED_NAME.search(disposition)
+    return "" if match is None else unquote(match[1], errors="replace")

@@ -192,7 +192,7 @@ class Endpoint:
 
     def build_server(self) -> "Server[Any]":
         """Create the SDK's server with the handlers."""
-        return self._handlers.build_server()
+        return self._handlers.build_server(self._site.public_url.rstrip("/"))
 
 
 def _get_method_parameters(message: Any, method: str) -> dict[str, Any] | None:

@@ -31,6 +31,10 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("ticketbox.mcp")
 
+CACHE_MS = 600_000  # how long a client may keep lists, which differ by token and change with an upgrade
+# Claude Code writes longer results to a file, which the model then reads in parts.
+_LARGE = {"anthropic/maxResultSizeChars": 100_000}
+
 BROKEN = "something went wrong here; the server's log says what"
 
 
@@ -54,15 +58,21 @@ class Handlers:
         self._dispatcher = dispatcher
         self._suggestions = Suggestions(registry, dispatcher)
 
-    def build_server(self) -> "Server[Any]":
+    def build_server(self, site_url: str) -> "Server[Any]":
         """Create the SDK's server with these handlers."""
+        import mcp_types as types
+        from mcp.server import CacheHint
         from mcp.server.lowlevel import Server
 
+        hint = CacheHint(CACHE_MS, "private")
         return Server(
             "ticketbox",
             version=__version__,
             title="ticketbox",
             instructions=prompts.INSTRUCTIONS,
+            website_url=site_url,
+            icons=[types.Icon(src=f"{site_url}/static/icon.svg", mime_type="image/svg+xml", sizes=["any"])],
+            cache_hints={"tools/list": hint, "prompts/list": hint, "resources/templates/list": hint},
             get_tool_input_schema=self._get_input_schema,
             on_list_tools=hide_internal_errors(self._list_tools),
             on_call_tool=hide_internal_errors(self._call_tool),
@@ -90,6 +100,7 @@ class Handlers:
                     description=card.description,
                     input_schema=card.input_schema,
                     output_schema=card.output_schema,
+                    _meta=_LARGE if "detail" in card.input_schema["properties"] else None,
                     annotations=types.ToolAnnotations(
                         read_only_hint=card.read_only,
                         destructive_hint=None if card.read_only else card.destructive,

@@ -77,7 +77,7 @@ class Relay:
                 problem = refusal.detail
             else:
                 self._tools = {tool.name: tool for tool in found.tools}
-                return types.ListToolsResult(tools=found.tools)
+                return found.model_copy(update={"meta": None})
         self.report(problem)
         if self._waiting is None or self._waiting.done():
             self._waiting = asyncio.create_task(self._announce_when_ready(context.session))

@@ -81,8 +81,24 @@ def test_if_match_prevents_a_lost_update_and_returns_the_current_ticket(world: W
     )
     assert problem["current"]["title"] == "Mine"
     ok(world.api.patch(path, json={"title": "Any"}, headers={"If-Match": "*"}))
-    for wrong in ("7", 'W/"1"', '""', '"x"'):
+    for wrong in ("7", '""', '"x"', '"1",', '"1" "2"', 'w/"1"'):
         expect_error(world.api.patch(path, json={"title": "No"}, headers={"If-Match": wrong}), 400, "invalid_request")
+
+
+def test_if_match_of_a_list_or_a_weak_etag_is_read_as_rfc_9110_says(world: World) -> None:
+    """A proxy that compresses makes an ETag weak, and only strong ones match."""
+    path = f"/tickets/{world.ticket()['id']}"
+    for count in range(1, 4):
+        etag = world.api.get(path).headers["etag"]
+        assert etag == f'"{count}"'
+        if count < 3:
+            ok(world.api.patch(path, json={"title": f"T{count}"}, headers={"If-Match": f'"1", {etag}'}))
+    expect_error(world.api.patch(path, json={"title": "No"}, headers={"If-Match": '"1", "2"'}), 409, "version_conflict")
+    for weak in ('W/"3"', 'W/"1", W/"3"'):
+        expect_error(
+            world.api.patch(path, json={"title": "No"}, headers={"If-Match": weak}), 412, "precondition_failed"
+        )
+    ok(world.api.patch(path, json={"title": "Yes"}, headers={"If-Match": 'W/"3","3"'}))
 
 
 def test_archived_ticket_is_listed_only_on_request(world: World) -> None:

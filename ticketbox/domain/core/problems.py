@@ -157,6 +157,12 @@ class VersionConflict(Conflict):
     code = "version_conflict"
 
 
+class PreconditionFailed(Problem):
+    """If-Match names no version that could match (RFC 9110, 13.1.1)."""
+
+    status, code, title = 412, "precondition_failed", "precondition failed"
+
+
 class TicketArchived(Conflict):
     """The ticket is archived; it must be restored first."""
 
@@ -286,8 +292,8 @@ class CompanyStorageFull(Problem):
 PROBLEMS: tuple[type[Problem], ...] = (
     Unauthorized, Forbidden, PasswordRequired, SecondFactorRequired, WrongCode, InsufficientScope, CrossCompanyMove,
     NotFound, MethodNotAllowed, Conflict,
-    VersionConflict, TicketArchived, AlreadyClaimed, LeaseExpired, QuestionClosed,
+    VersionConflict, PreconditionFailed, TicketArchived, AlreadyClaimed, LeaseExpired, QuestionClosed,
     ApprovalRequired, InvalidRequest,
-    PayloadTooLarge, UnsupportedMediaType, RequestTimeout, MisdirectedRequest, RateLimited, Unavailable, StorageFull,
-    CompanyStorageFull,
+    NotAcceptable, PayloadTooLarge, UnsupportedMediaType, RequestTimeout, MisdirectedRequest, RateLimited, Unavailable,
+    StorageFull, CompanyStorageFull,
 )  # fmt: skip

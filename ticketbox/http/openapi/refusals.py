@@ -13,6 +13,7 @@ from ticketbox.domain.core.problems import (
     MisdirectedRequest,
     NotFound,
     PayloadTooLarge,
+    PreconditionFailed,
     Problem,
     RateLimited,
     RequestTimeout,
@@ -41,7 +42,7 @@ def list_refusals(route: Route, operation: Operation) -> list[type[Problem]]:
     if route.parameters:
         possible.add(NotFound)
     if operation.accepts_expected_version:
-        possible.add(VersionConflict)
+        possible |= {VersionConflict, PreconditionFailed}
     if operation.accepts_idempotency_key:
         possible.add(Conflict)
     if operation.body is not Body.NONE:
