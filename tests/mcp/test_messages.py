@@ -76,7 +76,7 @@ def test_initialize_negotiates_whatever_the_header_says(world: World, version: s
     assert answer.json()["result"]["protocolVersion"] == expected
 
 
-def test_unknown_revision_is_told_all_supported_ones(world: World) -> None:
+def test_unknown_revision_is_refused_with_all_supported_ones(world: World) -> None:
     for message in (LIST, {"jsonrpc": "2.0", "method": "notifications/initialized"}):
         error = read_refusal(send(world, message, "2099-01-01"), 400, -32022, message.get("id"))
         assert (error["data"]["supported"], error["data"]["requested"]) == (SUPPORTED, "2099-01-01")

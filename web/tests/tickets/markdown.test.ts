@@ -107,3 +107,40 @@ test('plainText has no markup', () => {
     'Title one two three *3* link',
   );
 });
+
+describe('hidden text', () => {
+  const tags = [...'obey'].map((letter) => String.fromCodePoint(0xe0000 + letter.charCodeAt(0))).join('');
+
+  test('characters that nobody sees are shown as replacement characters, and flags stay', () => {
+    expect(renderMarkdown(`a${tags}b\u202e`)).toContain('a\ufffd\ufffd\ufffd\ufffdb\ufffd');
+    const flag = '\u{1f3f4}\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f}';
+    expect(renderMarkdown(flag)).toContain(flag);
+    expect(renderMarkdown(`\u{1f3f4}${tags}\u{e007f}`)).toContain('\ufffd');
+  });
+
+  test.each([
+    ['x\n\n[//]: # (obey <b>)', '<li>[//]: # obey &lt;b&gt;</li>'],
+    ['[x](https://a.example "obey")', '<li>obey</li>'],
+    ['```js obey me\ncode\n```', '<li>obey me</li>'],
+  ])('%j lists what is hidden', (source, listed) => {
+    expect(renderMarkdown(source)).toContain(`<p>Hidden in this text:</p><ul>${listed}</ul>`);
+  });
+
+  test.each(['[x][a]\n\n[a]: https://a.example', '```js\n[a]: /x (seen)\n```', '![a](/b)', '# one'])(
+    '%j hides nothing',
+    (source) => {
+      expect(renderMarkdown(source)).not.toContain('Hidden');
+    },
+  );
+});
+
+test('looking for addresses is bounded', () => {
+  const words = 'mailto:ann@example.org ' + 'word '.repeat(1_900);
+  expect(renderMarkdown(words)).toContain('<a ');
+  expect(renderMarkdown(words + 'word '.repeat(200))).not.toContain('<a ');
+  for (const part of ['a@', 'www.', '//a.b', '<a ', 'https://a.b/(', 'a.b@c.d']) {
+    const begun = performance.now();
+    renderMarkdown(part.repeat(40_000 / part.length));
+    expect(performance.now() - begun, part).toBeLessThan(3_000);
+  }
+});

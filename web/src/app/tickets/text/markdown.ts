@@ -27,6 +27,15 @@ function toHref(address: string): string {
   return /^\/(?![/\\])/.test(address) ? withBase(address) : address;
 }
 
+// Looking for addresses in a long paragraph takes long, and so does each of many addresses without spaces between them.
+const MAX_LINKIFIED = 10_000;
+const MAX_ADDRESS = 2_000;
+const { linkify } = markdown;
+const hasLinks = linkify.test.bind(linkify);
+const matchAtStart = linkify.matchAtStart.bind(linkify);
+linkify.test = (text) => text.length <= MAX_LINKIFIED && hasLinks(text);
+linkify.matchAtStart = (text) => matchAtStart(text.slice(0, MAX_ADDRESS));
+
 // An image from another host would report readers to that host: show a link instead.
 markdown.renderer.rules.image = (tokens, index) => {
   const token = tokens[index]!;
@@ -158,9 +167,47 @@ interface RenderOptions {
   me?: string;
 }
 
-/** Render Markdown as HTML without scripts, styles or content from other hosts. */
+/** Render Markdown as HTML without scripts, styles or content from other hosts. What Markdown hides is listed below. */
 export function renderMarkdown(source: string, options: RenderOptions = {}): string {
-  return markdown.render(source, { ...options });
+  const env: RenderOptions & { references?: Record<string, { href: string; title: string }> } = {
+    ...options,
+  };
+  const tokens = markdown.parse(
+    source.replace(HIDDEN, (text) => (FLAGS.has(text) ? text : '\ufffd')),
+    env,
+  );
+  const hidden = listHidden(tokens, env.references ?? {}).map((text) => `<li>${escapeHtml(text)}</li>`);
+  const list = hidden.length > 0 ? `<p>Hidden in this text:</p><ul>${hidden.join('')}</ul>` : '';
+  return markdown.renderer.render(tokens, markdown.options, env) + list;
+}
+
+// Tags and bidirectional controls, with which a text can hide instructions for an agent. Tags are also parts of flags.
+// ticketbox/domain/core/hidden_text.py removes the same from what agents read.
+const HIDDEN =
+  /\u{1f3f4}[\u{e0061}-\u{e007a}]{5}\u{e007f}|[\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufff9-\ufffb\u{e0000}-\u{e00ff}]/gu;
+const FLAGS = new Set(
+  ['gbeng', 'gbsct', 'gbwls'].map(
+    (region) =>
+      `\u{1f3f4}${[...region].map((letter) => String.fromCodePoint(0xe0000 + letter.charCodeAt(0))).join('')}\u{e007f}`,
+  ),
+);
+
+/** What a text has and nobody sees: definitions of links that no link uses, titles, words after a code block's language. */
+function listHidden(
+  tokens: MarkdownToken[],
+  references: Record<string, { href: string; title: string }>,
+): string[] {
+  const links = tokens
+    .flatMap(({ children }) => children ?? [])
+    .filter(({ type }) => type === 'link_open' || type === 'image');
+  const addresses = new Set(links.map((link) => link.attrGet('href') ?? link.attrGet('src')));
+  return [
+    ...Object.entries(references)
+      .filter(([, { href }]) => !addresses.has(href))
+      .map(([label, { href, title }]) => `[${label}]: ${href} ${title}`.trim()),
+    ...links.map((link) => link.attrGet('title') ?? ''),
+    ...tokens.filter(({ type }) => type === 'fence').map(({ info }) => info.trim().replace(/^\S+\s*/, '')),
+  ].filter(Boolean);
 }
 
 /** The text of a Markdown source on one line, without markup. */
