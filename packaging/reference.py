@@ -95,12 +95,12 @@ def _render_tools_page() -> str:
     cards = tools.get_tool_cards(load_registry()).values()
     parts = [
         "# MCP tools",
-        "What `tools/list` returns at `/mcp?tools=all` for a token with all scopes; at `/mcp`, only the set core. "
+        "What `tools/list` returns at `/mcp?tools=all` for a token with all scopes; at `/mcp`, only the set core; `/mcp?tools=core,evidence` names sets. "
         "[Agents](../use/agents.md) describes how to connect.",
         _render_table(
             ("tool", "title", "set", "requires", "operation"),
             [
-                (f"[{each.name}](#{each.name})", each.title, "core" if each.core else "all",
+                (f"[{each.name}](#{each.name})", each.title, each.tool_set,
                  describe_access(each.operation),
                  _format_code(each.operation.name)) for each in cards
             ],

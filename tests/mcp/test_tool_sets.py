@@ -1,11 +1,16 @@
 """The default set of tools and all tools: how many tokens the lists take, and who lists which."""
 
+import ast
 import json
+import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from mcp.client import Client
+
+import ticketbox
 
 from tests.support.mcp_client import (
     ALL,
@@ -24,7 +29,8 @@ from ticketbox.mcp import tools
 from ticketbox.operations.catalogue import load_registry
 
 CARDS = tools.get_tool_cards(load_registry())
-CORE = [name for name, card in CARDS.items() if card.core]
+CORE = [name for name, card in CARDS.items() if card.tool_set == "core"]
+PACKAGE = Path(ticketbox.__file__).parent
 SERVICE = {  # what the description of the service names or implies
     "list_tickets", "get_ticket", "create_ticket", "update_ticket", "archive_ticket", "restore_ticket", "move_ticket",
     "assign_ticket", "unassign_ticket", "bulk_move_tickets", "bulk_assign_tickets", "add_comment", "search_tickets",
@@ -62,14 +68,52 @@ def test_core_has_all_tools_of_the_service(world: World) -> None:
     assert {tool["name"] for tool in list_tools(world)} == set(CORE) >= SERVICE
 
 
+def test_texts_for_agents_name_only_tools_that_are_listed() -> None:
+    read = 0
+    for place, text in list_texts_for_agents():
+        named = set(re.findall(r"[a-z_]+", text)) & set(CARDS)
+        own = {name for name in named if place == CARDS[name].operation.module or text.startswith(f"{name}(")}
+        assert named <= {*CORE, *own}, (place, text)
+        read += len(named)
+    assert read > 100
+
+
+def list_texts_for_agents() -> Iterator[tuple[str, str]]:
+    """Each text that an agent can read, with the module or file that has it: texts in the code, and the files for agents.
+
+    A tool outside the set core can name the tools of its own module, and the call that continues its own answer.
+    """
+    for path in (PACKAGE / "http" / "agents" / "files").rglob("*"):
+        if path.is_file():
+            yield str(path), path.read_text()
+    for room in ("mcp", "operations", "domain"):
+        for path in (PACKAGE / room).rglob("*.py"):
+            module = ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts)
+            tree = ast.parse(path.read_text())
+            doc = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+            for node in ast.walk(tree):
+                is_text = isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in doc
+                if is_text and node.value not in CARDS and not node.value.startswith("/"):
+                    yield module, node.value
+
+
 @pytest.mark.parametrize("mode", GENERATIONS)
 def test_address_and_header_choose_the_set(world: World, mode: str) -> None:
     assert talk(world, mode, list_names, path="/mcp") == CORE
     assert talk(world, mode, list_names, path="/mcp?tools=core") == CORE
     assert talk(world, mode, list_names, path=EVERY_TOOL) == list(CARDS)
+    named = [name for name, card in CARDS.items() if card.tool_set in {"core", "evidence"}]
+    assert talk(world, mode, list_names, path="/mcp?tools=core,Evidence") == named
     token = f"Bearer {world.owner.token(*ALL)}"
     legacy = ok(post(world, MESSAGE, Authorization=token, **{"Ticketbox-Tools": "all"}))
     assert [tool["name"] for tool in legacy["result"]["tools"]] == list(CARDS)
+
+
+def test_unknown_set_of_tools_is_refused_with_the_valid_ones(world: World) -> None:
+    headers = {"Authorization": f"Bearer {world.owner.token(*ALL)}", "Ticketbox-Tools": "core,evidnce"}
+    error = modern(world, "tools/list", None, **headers).json()["error"]
+    assert error["data"]["valid"] == ["core", "evidence", "triage", "admin", "all"]
+    assert "there is no set of tools 'evidnce'" in error["message"]
 
 
 @pytest.mark.parametrize("mode", GENERATIONS)

@@ -6,15 +6,26 @@ import signal
 import click
 
 
+def _check_tool_sets(context: click.Context, option: click.Parameter, text: str) -> str:
+    from ticketbox.domain.core.problems import InvalidRequest
+    from ticketbox.mcp.tool_sets import parse_tool_sets
+
+    try:
+        return ",".join(sorted(parse_tool_sets(text)))
+    except InvalidRequest as problem:
+        raise click.BadParameter(problem.detail.removeprefix("tools: ")) from None
+
+
 @click.command()
 @click.option(
     "--tools",
-    type=click.Choice(["core", "all"], case_sensitive=False),
+    metavar="SETS",
+    callback=_check_tool_sets,
     default="core",
     show_default=True,
     envvar="TICKETBOX_TOOLS",
     show_envvar=True,
-    help="The set of tools to list. A tool that isn't listed still works when it is called.",
+    help="The sets of tools to list: core, evidence, triage, admin, or all. Separate several by commas.",
 )
 @click.option(
     "--repository/--no-repository",

@@ -125,7 +125,7 @@ def encode_annotation_texts(texts: Iterable[str]) -> str:
         clipped = clip_text(text, ANNOTATION_TOKENS // 4)
         spent += estimate_tokens(clipped)
         if spent > ANNOTATION_TOKENS:
-            shown.append("… [more texts; see list_annotations]")
+            shown.append("… [more texts]")
             break
         shown.append(clipped)
     return encode_json(remove_hidden_text({"annotation_texts": shown}))

@@ -18,11 +18,12 @@ from ticketbox.mcp import answers, prompts, tools
 from ticketbox.mcp.arguments import ToolCall, prepare_call
 from ticketbox.mcp.refusals import render_refusal
 from ticketbox.mcp.suggestions import Suggestions
+from ticketbox.mcp.tool_sets import read_tool_sets
 from ticketbox.mcp.tools import ToolCard
 from ticketbox.operations.core.content import Content
 from ticketbox.operations.core.context import RequestContext
 from ticketbox.operations.core.dispatch import Dispatcher
-from ticketbox.operations.core.registry import Registry
+from ticketbox.operations.core.registry import Registry, ToolSet
 from ticketbox.operations.tickets.ticket_detail import TicketDetail
 
 if TYPE_CHECKING:
@@ -88,8 +89,8 @@ class Handlers:
         card = tools.get_tool_cards(self._registry).get(name)
         return None if card is None else card.input_schema
 
-    def build_tool_list(self, actor: Actor, *, every: bool) -> "types.ListToolsResult":
-        """List the tools that a caller's scopes allow: those of the default set, or `every` one."""
+    def build_tool_list(self, actor: Actor, sets: frozenset[ToolSet]) -> "types.ListToolsResult":
+        """List the tools of some sets that a caller's scopes allow."""
         import mcp_types as types
 
         return types.ListToolsResult(
@@ -108,14 +109,22 @@ class Handlers:
                         open_world_hint=False,
                     ),
                 )
-                for card in tools.list_allowed_tools(self._registry, actor, every=every)
+                for card in tools.list_allowed_tools(self._registry, actor, sets)
             ]
         )
 
     async def _list_tools(self, server_context: Any, params: Any) -> "types.ListToolsResult":
+        import mcp_types as types
+        from mcp.shared.exceptions import MCPError
+
         actor = _get_request_context(server_context).actor
         assert actor is not None
-        return self.build_tool_list(actor, every=tools.wants_every_tool(server_context.request.scope))
+        try:
+            sets = read_tool_sets(server_context.request.scope)
+        except InvalidRequest as problem:
+            body = msgspec.to_builtins(problem.build_body())
+            raise MCPError(types.INVALID_PARAMS, problem.detail, body) from None
+        return self.build_tool_list(actor, sets)
 
     async def _call_tool(self, server_context: Any, params: "types.CallToolRequestParams") -> "types.CallToolResult":
         import mcp_types as types

@@ -69,7 +69,7 @@ class HostedServer:
     def __init__(self, url: str, token: str, load_token: LoadToken | None = None, tools: str = "core") -> None:
         """Read the address and the token; a wrong one is the problem that every call returns.
 
-        `tools` is the set to list. `load_token` replaces the token for a person who signed in: it is called for each
+        `tools` are the sets to list. `load_token` replaces the token for a person who signed in: it is called for each
         request, outside the event loop, because it may refresh the token.
         """
         self._setting_problem = ""

@@ -216,7 +216,7 @@ async def serve(
     load_token: LoadToken | None = None,
     tools: str = "core",
 ) -> None:
-    """Serve MCP on standard input and output until the input ends. `tools` is the set to list.
+    """Serve MCP on standard input and output until the input ends. `tools` are the sets to list.
 
     `url` and `load_token` are those of a sign-in; by default the environment names the server and the token.
     """

@@ -6,22 +6,26 @@ from ticketbox.domain.captures.summaries.lines import FORMATS, format_line
 from ticketbox.domain.core.access.tokens import clip_text, estimate_tokens, fits
 from ticketbox.mcp.clipping import Json, clip_texts, encode_json
 from ticketbox.operations.tickets.ticket_detail import TicketDetail
+from ticketbox.operations.work.ready import ClaimedTicket
 
 LISTED_DESCRIPTION = 200  # characters
 TICKETS_TOKENS = 5_200  # of a page of tickets
-CAPTURES_TOKENS = 400  # of the list of a ticket's captures
 LONG_FRAMES = 3  # of a capture's environment, the longest
 
 _PARTS = ("error_groups", "failed_requests", "actions", "errors", "network", "console")
 _AS_LINES = ("error_groups", "failed_requests", "actions", "console")
-_TICKET_PARTS = {  # tokens of the parts of get_ticket beside the capture: the default, with other parts, and `full`
+_INCLUDED = ("comments", "history", "verifications")
+_ALONE_TOKENS = (4_000, 15_000)  # of one of them without the others and the capture, and with `full`
+_TICKET_PARTS = {  # tokens of the parts of get_ticket beside the capture: the default, with those, and `full`
     "description": (1_500, 800, 4_000),
     "attachments": (600, 400, 2_000),
     "links": (600, 400, 2_000),
     "git_links": (400, 300, 1_500),
     "questions": (400, 300, 1_500),
-    "comments": (1_000, 1_000, 2_000),
+    "captures": (400, 300, 2_000),
+    "comments": (500, 1_000, 2_000),
     "history": (500, 500, 1_000),
+    "verifications": (500, 500, 1_000),
     "declared": (200, 100, 1_500),  # of the capture's environment, as are the names in its storage
     "storage": (50, 50, 500),  # of each kind
 }
@@ -38,12 +42,16 @@ _LISTED_FIELDS = ("company_id", "position", "created", "version", "source_url")
 
 def shorten_ticket_detail(structured: Json, result: TicketDetail, *, full: bool) -> None:
     """Cut the parts of a ticket with its capture to their shares of the answer, in place."""
-    column = 2 if full else 1 if "comments" in structured or "history" in structured else 0
+    included = [part for part in _INCLUDED if part in structured]
+    column = 2 if full else 1 if included and not isinstance(result, ClaimedTicket) else 0
     more = f"the resource ticket://{result.id} has all"
     structured["description"] = clip_text(structured["description"], _TICKET_PARTS["description"][column], more)
     structured.pop("watchers")  # people follow tickets, agents don't
     _shorten_reporter(structured)
     _shorten_lists(structured, column)
+    alone = len(included) == 1 and (result.capture is None or result.capture.console is msgspec.UNSET)
+    for part in included:
+        _shorten_included(structured, part, _ALONE_TOKENS[full] if alone else _TICKET_PARTS[part][column], alone, full)
     capture: Json | None = structured.get("capture")
     if capture is None or result.capture is None:
         return
@@ -85,10 +93,15 @@ def _shorten_lists(structured: Json, column: int) -> None:
     for part in ("attachments", "links", "git_links", "questions"):
         if structured[part]:
             _cut_part(structured, part, _TICKET_PARTS[part][column], f'get_ticket{named}, detail="full")')
-    _shorten_captures(structured)
-    for part, call in (("comments", "list_comments"), ("history", "get_ticket_history")):
-        if part in structured:
-            _cut_part(structured, part, _TICKET_PARTS[part][column], f"{call}{named})")
+    _shorten_captures(structured, _TICKET_PARTS["captures"][column], f'get_ticket{named}, include=[], detail="full")')
+
+
+def _shorten_included(structured: Json, part: str, tokens: int, alone: bool, full: bool) -> None:
+    """Cut a part that the caller asked for, in place; what it omits is in the part alone, then in the `full` one."""
+    named = f'ticket_id="{structured["id"]}", include=["{part}"]'
+    call = f'get_ticket({named}, detail="full")' if alone else f"get_ticket({named})"
+    rest = f"the REST API returns the rest: GET /tickets/{structured['id']}/{part}"
+    _cut_part(structured, part, tokens, rest if alone and full else call)
 
 
 def _shorten_environment(environment: Json, column: int) -> None:
@@ -135,7 +148,7 @@ def _format_long_frame(frame: Json) -> str:
     return f"{line}: {' '.join(filter(None, parts)) or 'a script'}, {script['duration_ms']:.0f} ms"
 
 
-def _shorten_captures(structured: Json) -> None:
+def _shorten_captures(structured: Json, tokens: int, call: str) -> None:
     """List the ticket's captures with what an agent chooses by; a single one is `capture`."""
     listed: list[Json] = structured["captures"]
     if len(listed) < 2:
@@ -145,7 +158,7 @@ def _shorten_captures(structured: Json) -> None:
         {"id": each["id"], "captured_at": _shorten_time(each["captured_at"]), **_describe_capture(each)}
         for each in listed
     ]
-    _cut_part(structured, "captures", CAPTURES_TOKENS, f'list_captures(ticket_id="{structured["id"]}")')
+    _cut_part(structured, "captures", tokens, call)
 
 
 def _describe_capture(capture: Json) -> Json:

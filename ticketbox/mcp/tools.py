@@ -7,18 +7,16 @@ import base64
 import functools
 import typing
 from typing import Any
-from urllib.parse import parse_qs
 
 import msgspec
 
 from ticketbox.domain.core.access.policy import Actor
 from ticketbox.domain.core.access.scopes import Scope
-from ticketbox.edge import asgi as edge
 from ticketbox.mcp import answers
 from ticketbox.operations.core.content import Content
 from ticketbox.operations.core.lookups import Key, TicketId, Version
 from ticketbox.operations.core.paging import Cursor, Limit
-from ticketbox.operations.core.registry import Operation, Registry
+from ticketbox.operations.core.registry import Operation, Registry, ToolSet
 from ticketbox.operations.core.schemas import Json, build_schemas, get_description, list_answer_types
 from ticketbox.operations.tickets.ticket_detail import Detail, TicketDetail
 
@@ -37,9 +35,6 @@ _DETAIL_OF_ENTRIES = "`full` raises the limit from 8,000 to 24,000 tokens."
 _WITH_IMAGES = (Content, TicketDetail)
 
 
-ALL = "all"
-
-
 class ToolCard(msgspec.Struct, frozen=True):
     """A tool as `tools/list` shows it."""
 
@@ -48,7 +43,7 @@ class ToolCard(msgspec.Struct, frozen=True):
     description: str
     input_schema: Json
     output_schema: Json | None
-    core: bool
+    tool_set: ToolSet
     lists_lines: bool
     read_only: bool
     destructive: bool
@@ -63,21 +58,14 @@ def get_tool_cards(registry: Registry) -> dict[str, ToolCard]:
     return {card.name: card for card in cards}
 
 
-def list_allowed_tools(registry: Registry, actor: Actor, *, every: bool) -> list[ToolCard]:
-    """List the tools that a caller's scopes allow: those of the default set, or `every` one."""
+def list_allowed_tools(registry: Registry, actor: Actor, sets: frozenset[ToolSet]) -> list[ToolCard]:
+    """List the tools of some sets that a caller's scopes allow."""
     return [
         card
         for card in get_tool_cards(registry).values()
-        if (card.core or every)
+        if card.tool_set in sets
         and (not isinstance(card.operation.scope, Scope) or card.operation.scope in actor.scopes)
     ]
-
-
-def wants_every_tool(scope: edge.Scope) -> bool:
-    """Whether a request asks for the list of all tools, by `/mcp?tools=all` or a header."""
-    if edge.get_header(scope, b"ticketbox-tools") == ALL:
-        return True
-    return ALL in parse_qs(scope.get("query_string", b"").decode("latin-1")).get("tools", ())
 
 
 def _build_card(operation: Operation) -> ToolCard:
@@ -90,7 +78,7 @@ def _build_card(operation: Operation) -> ToolCard:
         description=f"{operation.summary}. {tool.when} Example: {example}",
         input_schema=_build_input_schema(operation),
         output_schema=_build_output_schema(operation),
-        core=tool.core,
+        tool_set=tool.tool_set,
         lists_lines=answers.lists_lines(operation.result),
         read_only=not operation.writes,
         destructive=tool.destructive,
@@ -137,6 +125,9 @@ def _simplify_property(schema: Json) -> Json:
         simple["properties"] = {
             name: _simplify_property(_drop_null_type(part)) for name, part in simple["properties"].items()
         }
+        for part in simple["properties"].values():
+            if "enum" in part:
+                del part["description"]  # its values say it
         simple.pop("additionalProperties", None)
         if not simple.get("required"):
             simple.pop("required", None)

@@ -102,7 +102,7 @@ def test_skills_name_tools_and_arguments_that_exist(plugin: Path) -> None:
 def test_skills_lead_from_the_capture_to_the_proof_with_commands_that_exist(plugin: Path) -> None:
     texts = {name: (plugin / "skills" / name / "SKILL.md").read_text() for name in ("fix-ticket", "verify-fix")}
     assert "`get_reproduction`" in texts["fix-ticket"]
-    assert "`list_verifications`" in texts["verify-fix"]
+    assert "`add_verification`" in texts["verify-fix"]
     for text in texts.values():
         commands = [shlex.split(each)[1:] for each in re.findall(r"`(ticketbox [^`]+)`", text)]
         assert "verify" in {words[0] for words in commands}

@@ -36,10 +36,17 @@ def test_next_ticket_is_the_most_urgent_then_the_highest(world: World) -> None:
     assert claim(world) is None
 
 
+def test_claimed_ticket_has_its_last_three_comments(world: World) -> None:
+    ticket = world.ticket("Discussed")["id"]
+    for number in range(5):
+        ok(world.api.post(f"/tickets/{ticket}/comments", json={"body": f"Comment {number}"}))
+    assert [each["body"] for each in claim(world)["comments"]] == ["Comment 2", "Comment 3", "Comment 4"]
+
+
 def test_claimed_ticket_is_returned_whole_with_its_lease(world: World) -> None:
     made = world.ticket("Whole", labels=["agent"])
     claimed = claim(world, run="laptop", lease_minutes=5)
-    assert {**claimed, "lease": None} == {**ok(world.api.get(f"/tickets/{made['id']}")), "lease": None}
+    assert {**claimed, "lease": None} == {**ok(world.api.get(f"/tickets/{made['id']}")), "comments": [], "lease": None}
     assert (claimed["claim"]["run"], claimed["branch"]) == ("laptop", f"{made['id']}-whole")
     ok(world.api.post(f"/tickets/{made['id']}/work", json={"lease": claimed["lease"]}))
     history = ok(world.api.get(f"/tickets/{made['id']}/history"))["items"]

@@ -95,7 +95,7 @@ class Me(msgspec.Struct, frozen=True):
         "Use this first.",
         {},
         name="whoami",
-        core=True,
+        tool_set="core",
     ),
 )
 def get_me(tx: Read, actor: Actor, args: Nothing, meter: Meter) -> Me:

@@ -109,7 +109,7 @@ def require_storage(tx: Write, company: int) -> None:
     tool=Tool(
         "Attach a file",
         "Use this for a log, a patch or a picture that belongs to a ticket.",
-        {"ticket_id": "t-4k7m2q9x", "file": {"name": "test.log", "data": "MSBmYWlsZWQ="}},
+        {"ticket_id": "WEB-42", "file": {"name": "test.log", "data": "MSBmYWlsZWQ="}},
     ),
 )  # fmt: skip
 def add_attachment(tx: Write, actor: Actor, args: AddAttachment, new: NewAsset) -> Asset:

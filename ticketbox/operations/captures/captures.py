@@ -152,7 +152,7 @@ class ListCaptures(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     tool=Tool(
         "List captures",
         "Use this to compare a ticket's captures; other tools read each by its capture_id.",
-        {"ticket_id": "t-4k7m2q9x"},
+        {"ticket_id": "WEB-42"},
     ),
 )
 def list_captures(tx: Read, actor: Actor, args: ListCaptures) -> Page[ListedCapture]:

@@ -79,6 +79,7 @@ def render_archive(stored: StoredRecording) -> Content:
         "Reproduce a capture",
         "Use this for a failing Playwright test of the bug; it needs no backend.",
         {"capture_id": "cap_1b4e7h0k3n6q"},
+        tool_set="core",
     ),
 )  # fmt: skip
 def get_reproduction(tx: Read, actor: Actor, args: GetReproduction) -> StoredRecording:

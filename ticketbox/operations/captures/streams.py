@@ -74,7 +74,7 @@ class GetConsole(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
         "Read console lines",
         "Use this for console lines that get_ticket omitted. Filter by level, text or time.",
         {"capture_id": "cap_1b4e7h0k3n6q", "level": "warn"},
-        core=True,
+        tool_set="core",
     ),
 )
 def get_console(tx: Read, actor: Actor, args: GetConsole) -> StreamPage[ConsoleEntry]:
@@ -122,7 +122,7 @@ class GetNetwork(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
         "Use this for requests that get_ticket omitted. Filter by failure, status, method, host, text or time. "
         "get_network_request returns one completely.",
         {"capture_id": "cap_1b4e7h0k3n6q", "failures_only": True},
-        core=True,
+        tool_set="core",
     ),
 )
 def get_network(tx: Read, actor: Actor, args: GetNetwork) -> StreamPage[NetworkEntry]:
@@ -159,6 +159,7 @@ class GetErrors(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
         "Read errors",
         "Use this for errors that get_ticket omitted. get_error returns one completely.",
         {"capture_id": "cap_1b4e7h0k3n6q", "contains": "TypeError"},
+        tool_set="core",
     ),
 )
 def get_errors(tx: Read, actor: Actor, args: GetErrors) -> StreamPage[ErrorEntry]:
@@ -212,7 +213,7 @@ class GetNetworkRequest(msgspec.Struct, forbid_unknown_fields=True, frozen=True)
         "Read one request",
         "Use this to see one request completely: headers, bodies if collected, and timing.",
         {"capture_id": "cap_1b4e7h0k3n6q", "entry": "17"},
-        core=True,
+        tool_set="core",
     ),
 )
 def get_network_request(tx: Read, actor: Actor, args: GetNetworkRequest) -> NetworkEntry:
@@ -240,7 +241,7 @@ class GetError(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
         "Read one error",
         "Use this to see one error completely: message, stack and frames.",
         {"capture_id": "cap_1b4e7h0k3n6q", "entry": 14},
-        core=True,
+        tool_set="core",
     ),
 )
 def get_error(tx: Read, actor: Actor, args: GetError) -> ErrorEntry:

@@ -47,7 +47,7 @@ class ListColumns(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
         "List columns",
         "Use this to see a board's columns before you move tickets.",
         {"project_id": "Webshop"},
-        core=True,
+        tool_set="core",
     ),
 )
 def list_columns(tx: Read, actor: Actor, args: ListColumns) -> Page[Column]:

@@ -36,7 +36,7 @@ class ListCompanies(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     scope=Scope.READ,
     budget=Budget.READ,
     rest="GET /companies",
-    tool=Tool("List companies", "Use this first, to see which companies you can access.", {}),
+    tool=Tool("List companies", "Use this to see which companies you can access.", {}, tool_set="triage"),
 )
 def list_companies(tx: Read, actor: Actor, args: ListCompanies) -> Page[Company]:
     """List the caller's companies, with the caller's role in each."""

@@ -41,6 +41,7 @@ class ListLabels(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
         "List labels",
         "Use this to choose labels that exist and to see what they are for.",
         {"company_id": "Example Ltd"},
+        tool_set="triage",
     ),
 )
 def list_labels(tx: Read, actor: Actor, args: ListLabels) -> Page[Label]:
@@ -71,6 +72,7 @@ class CreateLabel(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
         "Create a label",
         "Use this to describe a label before tickets have it; create_ticket and update_ticket create labels too.",
         {"company_id": "Example Ltd", "name": "checkout", "color": "green"},
+        tool_set="admin",
     ),
 )
 def create_label(tx: Write, actor: Actor, args: CreateLabel) -> Label:
@@ -106,6 +108,7 @@ class UpdateLabel(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
         "Use this to correct a label.",
         {"label_id": "chekout", "name": "checkout"},
         idempotent=True,
+        tool_set="admin",
     ),
 )
 def update_label(tx: Write, actor: Actor, args: UpdateLabel) -> Label:
@@ -151,6 +154,7 @@ class MergeLabels(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
         "Use this when two labels mean the same.",
         {"label_id": "buy", "into": "checkout"},
         destructive=True,
+        tool_set="admin",
     ),
 )
 def merge_labels(tx: Write, actor: Actor, args: MergeLabels) -> Label:
@@ -184,6 +188,7 @@ class DeleteLabel(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
         "Use this for a label that no ticket should have.",
         {"label_id": "chekout"},
         destructive=True,
+        tool_set="admin",
     ),
 )
 def delete_label(tx: Write, actor: Actor, args: DeleteLabel) -> None:

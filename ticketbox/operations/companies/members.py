@@ -44,6 +44,7 @@ class ListMembers(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
         "List members",
         "Use this to find people to assign.",
         {"company_id": "Example Ltd", "project_id": "Webshop"},
+        tool_set="triage",
     ),
 )
 def list_members(tx: Read, actor: Actor, args: ListMembers) -> Page[Member]:

@@ -161,7 +161,7 @@ class ListProjects(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
         "List projects",
         "Use this to see which projects there are before you list or create tickets.",
         {"company_id": "co_7h2k9m4p1r6t"},
-        core=True,
+        tool_set="core",
     ),
 )
 def list_projects(tx: Read, actor: Actor, args: ListProjects) -> Page[Project]:

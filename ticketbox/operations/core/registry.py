@@ -20,6 +20,7 @@ from ticketbox.operations.core.meter import Meter
 from ticketbox.store.file.database import Write
 
 Handler = Callable[..., Any]
+ToolSet = typing.Literal["core", "evidence", "triage", "admin"]
 
 # The bytes of a body, if its operation declares no other limit.
 MAX_JSON = 4 * 1024 * 1024
@@ -32,7 +33,7 @@ class Tool(msgspec.Struct, frozen=True):
 
     `when` is a sentence for agents that says when to use the tool; `example` contains arguments; `defaults` are
     arguments that a tool call leaves out and a REST call doesn't have. `unlisted` arguments are accepted but not in the
-    tool's schema: a program adds them. Clients list `core` tools unless they ask for all.
+    tool's schema: a program adds them, or few agents need them. Clients list the set `core` unless they ask for others.
     """
 
     title: str
@@ -42,8 +43,8 @@ class Tool(msgspec.Struct, frozen=True):
     destructive: bool = False
     idempotent: bool = False
     defaults: dict[str, Any] = {}
-    core: bool = False
-    unlisted: frozenset[str] = frozenset()
+    tool_set: ToolSet = "evidence"
+    unlisted: tuple[str, ...] = ()
 
 
 class Route(msgspec.Struct, frozen=True):

@@ -116,7 +116,8 @@ class TicketHistory(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     tool=Tool(
         "Read a ticket's history",
         "Use this to see who changed what on a ticket, and when.",
-        {"ticket_id": "t-4k7m2q9x"},
+        {"ticket_id": "WEB-42"},
+        tool_set="triage",
     ),
 )
 def get_ticket_history(tx: Read, actor: Actor, args: TicketHistory) -> Page[Event]:
@@ -178,7 +179,7 @@ class NewEvents(msgspec.Struct, frozen=True):
         "Wait for events",
         "Use this to sleep until something changes; then call it with `last` as `after`.",
         {"types": ["comment.created", "ticket.moved"], "wait_seconds": 50},
-        core=True,
+        tool_set="triage",
     ),
     waits=True,
 )

@@ -43,15 +43,16 @@ class AssignTicket(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     tool=Tool(
         "Assign a ticket",
         "Use this with user_id `me` for yourself.",
-        {"ticket_id": "t-4k7m2q9x", "user_id": "me"},
+        {"ticket_id": "WEB-42", "user_id": "me"},
         idempotent=True,
-        core=True,
+        tool_set="core",
+        unlisted=("expected_version",),
     ),
 )
 def assign_ticket(tx: Write, actor: Actor, args: AssignTicket) -> Ticket:
     """Assign a ticket to a member. If the member is already assigned, this changes nothing."""
     row, state = find_writable_ticket(tx, actor, args.ticket_id, args.expected_version)
-    user = _find_member(tx, actor, row, args.user_id)
+    user = find_member(tx, actor, row, args.user_id)
     return change_assignees(tx, actor, row, state, [user], [])
 
 
@@ -72,15 +73,16 @@ class UnassignTicket(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     tool=Tool(
         "Unassign a ticket",
         "Use this when somebody else takes over.",
-        {"ticket_id": "t-4k7m2q9x", "user_id": "me"},
+        {"ticket_id": "WEB-42", "user_id": "me"},
         idempotent=True,
-        core=True,
+        tool_set="core",
+        unlisted=("expected_version",),
     ),
 )
 def unassign_ticket(tx: Write, actor: Actor, args: UnassignTicket) -> Ticket:
     """Remove a member from a ticket's assignees."""
     row, state = find_writable_ticket(tx, actor, args.ticket_id, args.expected_version)
-    user = _find_member(tx, actor, row, args.user_id)
+    user = find_member(tx, actor, row, args.user_id)
     return change_assignees(tx, actor, row, state, [], [user])
 
 
@@ -107,10 +109,10 @@ class BulkAssignTickets(msgspec.Struct, forbid_unknown_fields=True, frozen=True)
     rest="POST /tickets/bulk-assign",
     tool=Tool(
         "Assign many tickets",
-        "Use this instead of many calls; each ticket costs one write of the budget.",
-        {"ticket_ids": ["t-4k7m2q9x", "t-8b3n5c1z"], "user_ids": ["me"], "mode": "add"},
+        "Use this instead of many calls.",
+        {"ticket_ids": ["WEB-42", "WEB-57"], "user_ids": ["me"], "mode": "add"},
         idempotent=True,
-        core=True,
+        tool_set="core",
     ),
 )
 def bulk_assign_tickets(tx: Write, actor: Actor, args: BulkAssignTickets, meter: Meter) -> BulkResults:
@@ -122,7 +124,7 @@ def bulk_assign_tickets(tx: Write, actor: Actor, args: BulkAssignTickets, meter:
 
     def assign(public_id: str) -> Ticket:
         row, state = find_writable_ticket(tx, actor, public_id)
-        users = [_find_member(tx, actor, row, user_id) for user_id in args.user_ids]
+        users = [find_member(tx, actor, row, user_id) for user_id in args.user_ids]
         if args.mode is Mode.REMOVE:
             return change_assignees(tx, actor, row, state, [], users)
         present = assignments.list_assignees(tx, row.key)
@@ -132,9 +134,9 @@ def bulk_assign_tickets(tx: Write, actor: Actor, args: BulkAssignTickets, meter:
     return apply_to_each(tx, actor, meter, args.ticket_ids, assign)
 
 
-def _find_member(tx: Write, actor: Actor, row: VisibleRow, user_id: str) -> int:
+def find_member(tx: Write, actor: Actor, row: VisibleRow, user_id: str, field: str = "user_id") -> int:
     """Return the key of a member who can see the ticket's project. Raises NotFound, and InvalidRequest for a name."""
-    user = members.find_user_who_sees(tx, row.project, resolve_user_id(tx, actor, user_id, row.project))
+    user = members.find_user_who_sees(tx, row.project, resolve_user_id(tx, actor, user_id, row.project, field))
     if user is None:
         raise NotFound("member")
     return user

@@ -36,7 +36,8 @@ class ListComments(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     tool=Tool(
         "List comments",
         "Use this for comments that get_ticket omitted.",
-        {"ticket_id": "t-4k7m2q9x"},
+        {"ticket_id": "WEB-42"},
+        tool_set="triage",
     ),
 )
 def list_comments(tx: Read, actor: Actor, args: ListComments) -> Page[Comment]:
@@ -64,8 +65,8 @@ class AddComment(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     tool=Tool(
         "Comment on a ticket",
         "Use this to report what you found or did. The comment shows that you wrote it.",
-        {"ticket_id": "t-4k7m2q9x", "body": "Fixed on branch `t-4k7m2q9x-empty-cart`."},
-        core=True,
+        {"ticket_id": "WEB-42", "body": "Fixed on `fix-cart`."},
+        tool_set="core",
     ),
 )
 def add_comment(tx: Write, actor: Actor, args: AddComment) -> Comment:
@@ -98,6 +99,7 @@ class EditComment(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
         "Use this to correct or complete a comment that you wrote.",
         {"comment_id": "cmt_2d5g8j1m4q7t", "body": "Fixed on `main`, released in 2.4."},
         idempotent=True,
+        tool_set="triage",
     ),
 )  # fmt: skip
 def edit_comment(tx: Write, actor: Actor, args: EditComment) -> Comment:
@@ -127,6 +129,7 @@ class DeleteComment(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
         "Use this only for a comment that you wrote by mistake.",
         {"comment_id": "cmt_2d5g8j1m4q7t"},
         destructive=True,
+        tool_set="admin",
     ),
 )
 def delete_comment(tx: Write, actor: Actor, args: DeleteComment) -> None:

@@ -59,8 +59,10 @@ class TicketLinks(msgspec.Struct, frozen=True):
     tool=Tool(
         "Link tickets",
         "Use this when a ticket blocks, duplicates or belongs to another one. A duplicate is resolved.",
-        {"ticket_id": "t-4k7m2q9x", "kind": "duplicates", "other": "t-8b3n5c1z"},
+        {"ticket_id": "WEB-42", "kind": "duplicates", "other": "WEB-57"},
         idempotent=True,
+        tool_set="triage",
+        unlisted=("expected_version",),
     ),
 )
 def link_tickets(tx: Write, actor: Actor, args: LinkTickets) -> TicketLinks:
@@ -99,8 +101,10 @@ class UnlinkTickets(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     tool=Tool(
         "Unlink tickets",
         "Use this for a wrong link. A former duplicate stays resolved.",
-        {"ticket_id": "t-4k7m2q9x", "kind": "blocks", "other": "t-8b3n5c1z"},
+        {"ticket_id": "WEB-42", "kind": "blocks", "other": "WEB-57"},
         idempotent=True,
+        tool_set="triage",
+        unlisted=("expected_version",),
     ),
 )
 def unlink_tickets(tx: Write, actor: Actor, args: UnlinkTickets) -> TicketLinks:

@@ -34,7 +34,9 @@ from ticketbox.domain.reports.records import Reporter
 from ticketbox.domain.tickets.links import TicketLink
 from ticketbox.domain.tickets.records import CaptureSummary, Claim, Comment, Status, Ticket, WorkState
 from ticketbox.domain.work.records import WorkQuestion
+from ticketbox.domain.work.verifications import Verification
 from ticketbox.operations.core.lookups import TicketId, resolve_ticket_id
+from ticketbox.operations.core.paging import NEWEST
 from ticketbox.operations.core.registry import Tool, operation
 from ticketbox.operations.tickets.finding.lists import StatusFilter, TicketStatus
 from ticketbox.store.captures import assets, captures
@@ -45,11 +47,11 @@ from ticketbox.store.file.database import Read
 from ticketbox.store.git import git_links
 from ticketbox.store.reports import reports
 from ticketbox.store.tickets import comments, links, records
-from ticketbox.store.work import questions
+from ticketbox.store.work import questions, verifications
 
 FULL_TOKENS = 250_000  # about 1 MB
 FULL_TOOL_TOKENS = 14_000
-MAX_LISTED = 50  # captures, comments, and events of the history
+MAX_LISTED = 50  # captures, comments, verifications, and events of the history
 
 
 class Part(StrEnum):
@@ -58,6 +60,7 @@ class Part(StrEnum):
     CAPTURE = "capture"
     COMMENTS = "comments"
     HISTORY = "history"
+    VERIFICATIONS = "verifications"
 
 
 class Detail(StrEnum):
@@ -75,10 +78,10 @@ class GetTicket(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     include: Annotated[
         list[Part],
         Meta(
-            max_length=3,
+            max_length=len(Part),
             description=(
-                "`capture` (default) adds the screenshot and excerpts of the streams; `comments` and `history` add the "
-                "first 50. An empty list is the light read: the ticket alone."
+                "`capture` (default) adds the screenshot and excerpts of the streams; the others add up to 50 entries. "
+                "An empty list is the light read: the ticket alone."
             ),
         ),
     ] = msgspec.field(default_factory=lambda: [Part.CAPTURE])
@@ -111,7 +114,7 @@ class CaptureDetail(CaptureSummary, frozen=True):
 
 
 class TicketDetail(Ticket, frozen=True, kw_only=True):
-    """A ticket with its newest capture, links, attachments and watchers, and comments and history if included.
+    """A ticket with its newest capture, links, attachments and watchers, and other parts if included.
 
     `captures` are the newest 50, newest first, `questions` those that wait for an answer, `git_links` up to 50 pull
     requests, branches and commits. `occurrences` is how often the bug was seen, as `add_occurrence` counts it.
@@ -129,6 +132,7 @@ class TicketDetail(Ticket, frozen=True, kw_only=True):
     questions: list[WorkQuestion]
     comments: list[Comment] | UnsetType = UNSET
     history: list[Event] | UnsetType = UNSET
+    verifications: list[Verification] | UnsetType = UNSET
 
 
 @operation(
@@ -140,8 +144,8 @@ class TicketDetail(Ticket, frozen=True, kw_only=True):
     tool=Tool(
         "Read a ticket",
         "Use this to understand a ticket: it has the screenshot, errors, failed requests, steps, console and links.",
-        {"ticket_id": "t-4k7m2q9x", "include": ["capture", "comments"]},
-        core=True,
+        {"ticket_id": "WEB-42", "include": ["capture", "comments"]},
+        tool_set="core",
     ),
 )
 def get_ticket(tx: Read, actor: Actor, args: GetTicket) -> TicketDetail:
@@ -170,6 +174,7 @@ def load_detail(tx: Read, actor: Actor, key: int, ticket: Ticket, args: GetTicke
         watchers=watchers.list_watchers(tx, key),
         comments=_list_comments(tx, key) if Part.COMMENTS in args.include else UNSET,
         history=_list_history(tx, key) if Part.HISTORY in args.include else UNSET,
+        verifications=_list_verifications(tx, key) if Part.VERIFICATIONS in args.include else UNSET,
     )
 
 
@@ -186,6 +191,11 @@ def _list_comments(tx: Read, ticket: int) -> list[Comment]:
 
 def _list_history(tx: Read, ticket: int) -> list[Event]:
     return [event for _, event in events.list_history(tx, ticket, 0, MAX_LISTED)]
+
+
+def _list_verifications(tx: Read, ticket: int) -> list[Verification]:
+    found = verifications.list_verifications(tx, ticket, NEWEST, MAX_LISTED)
+    return [verification for _, verification in found]
 
 
 def _load_capture(tx: Read, actor: Actor, ticket: int, args: GetTicket) -> CaptureDetail | None:

@@ -33,7 +33,7 @@ from ticketbox.operations.work.leases import (
     is_same_run,
     require_lease,
 )
-from ticketbox.operations.work.repositories import UNLISTED, Repository
+from ticketbox.operations.work.repositories import Repository
 from ticketbox.store.companies import projects
 from ticketbox.store.core import bylines
 from ticketbox.store.core.visibility import VisibleRow
@@ -77,10 +77,10 @@ class StartedWork(Ticket, frozen=True):
     tool=Tool(
         "Start work on a ticket",
         "Use this before you change code for a ticket, and keep `lease`: it renews, reports and finishes.",
-        {"ticket_id": "t-4k7m2q9x", "branch": "t-4k7m2q9x-empty-cart", "run": "laptop, worktree 2"},
+        {"ticket_id": "WEB-42", "run": "laptop, worktree 2"},
         name="start_work_on_ticket",
-        core=True,
-        unlisted=UNLISTED,
+        tool_set="core",
+        unlisted=("repository", "expected_version", "idempotency_key"),
     ),
 )
 def start_work(tx: Write, actor: Actor, args: StartWork) -> StartedWork:
@@ -184,10 +184,11 @@ class StopWork(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=
     tool=Tool(
         "Stop work on a ticket",
         "Use this when you abandon work on a ticket. It releases the claim and keeps the recorded branch.",
-        {"ticket_id": "t-4k7m2q9x", "lease": "lease_…"},
+        {"ticket_id": "WEB-42", "lease": "lease_…"},
         name="stop_work_on_ticket",
         idempotent=True,
-        core=True,
+        tool_set="core",
+        unlisted=("expected_version",),
     ),
 )
 def stop_work(tx: Write, actor: Actor, args: StopWork) -> Ticket:

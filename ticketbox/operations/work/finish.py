@@ -56,8 +56,9 @@ class FinishedWork(Ticket, frozen=True):
     tool=Tool(
         "Finish work on a ticket",
         "Use this when your work is done, with `column`, `resolved` or `release`. It releases the claim.",
-        {"ticket_id": "t-4k7m2q9x", "lease": "lease_…", "comment": "Fixed: …", "column": "Review"},
-        core=True,
+        {"lease": "lease_…", "comment": "Fixed: …", "column": "Review"},
+        tool_set="core",
+        unlisted=("ticket_id", "expected_version"),
     ),
 )
 def finish_work(tx: Write, actor: Actor, args: FinishWork) -> FinishedWork:

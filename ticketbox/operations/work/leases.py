@@ -19,7 +19,7 @@ from ticketbox.store.tickets.tickets import TicketState
 from ticketbox.store.work import sessions
 from ticketbox.store.work.sessions import SessionState
 
-Lease = Annotated[str, Meta(min_length=1, max_length=100, description="The `lease` that start_work returned.")]
+Lease = Annotated[str, Meta(min_length=1, max_length=100, description="The lease of your claim; it names the ticket.")]
 # A lease names its ticket, so a call that sends one needs no `ticket_id`. In REST it is part of the path.
 LeasedTicketId = TicketId | UnsetType
 LeaseMinutes = Annotated[int, Meta(ge=1, le=1440, description="The claim ends after this unless renewed.")]

@@ -25,7 +25,7 @@ from ticketbox.operations.work.leases import (
     choose_ticket_id,
     require_lease,
 )
-from ticketbox.operations.work.repositories import UNLISTED, Repository
+from ticketbox.operations.work.repositories import Repository
 from ticketbox.store.file.database import Write
 from ticketbox.store.work import session_lists, sessions
 from ticketbox.store.work.sessions import Progress
@@ -89,10 +89,10 @@ class ReportProgress(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw
     tool=Tool(
         "Report progress",
         "Use this while you work, at least every hour, so that people see your plan and the claim lasts.",
-        {"ticket_id": "t-4k7m2q9x", "lease": "lease_…", "plan": [{"text": "Write a failing test", "state": "done"}]},
+        {"lease": "lease_…", "plan": [{"text": "Write a failing test", "state": "done"}]},
         idempotent=True,
-        core=True,
-        unlisted=UNLISTED,
+        tool_set="core",
+        unlisted=("ticket_id", "repository", "lease_minutes"),
     ),
 )
 def report_progress(tx: Write, actor: Actor, args: ReportProgress) -> WorkSession:

@@ -74,9 +74,10 @@ class AskHuman(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=
     tool=Tool(
         "Ask a person",
         "Use this when you need a decision that isn't yours. It returns immediately; then call wait_for_answer.",
-        {"ticket_id": "t-4k7m2q9x", "lease": "lease_…", "question": "Drop support for v1?", "choices": ["Yes", "No"]},
+        {"lease": "lease_…", "question": "Drop support for v1?", "choices": ["Yes", "No"]},
         idempotent=True,
-        core=True,
+        tool_set="core",
+        unlisted=("ticket_id", "lease_minutes"),
     ),
 )
 def ask_human(tx: Write, actor: Actor, args: AskHuman) -> WorkQuestion:
@@ -120,9 +121,9 @@ class WaitForAnswer(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_
     tool=Tool(
         "Wait for an answer",
         "Use this after ask_human or a request for approval, until there is an `answer`. It doesn't renew the claim.",
-        {"ticket_id": "t-4k7m2q9x", "lease": "lease_…", "wait_seconds": 50},
+        {"lease": "lease_…", "wait_seconds": 50},
         defaults={"wait_seconds": DEFAULT_WAIT_SECONDS},
-        core=True,
+        tool_set="core",
     ),
 )
 def wait_for_answer(tx: Read, actor: Actor, args: WaitForAnswer) -> WorkQuestion:

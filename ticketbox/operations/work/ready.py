@@ -37,16 +37,17 @@ from ticketbox.operations.tickets.recording import record_ticket_event
 from ticketbox.operations.tickets.ticket_detail import GetTicket, TicketDetail, load_detail
 from ticketbox.operations.work.claims import StartWork, claim_ticket
 from ticketbox.operations.work.leases import LeaseMinutes, Run
-from ticketbox.operations.work.repositories import UNLISTED, Repository
+from ticketbox.operations.work.repositories import Repository
 from ticketbox.store.companies import columns, projects
 from ticketbox.store.companies.labels import ensure_labels
 from ticketbox.store.core import bylines
 from ticketbox.store.core.visibility import VisibleRow
 from ticketbox.store.file.database import Write
-from ticketbox.store.tickets import positions, records, tickets
+from ticketbox.store.tickets import comments, positions, records, tickets
 from ticketbox.store.work import ready, sessions
 from ticketbox.store.work.ready import ReadyFilter
 
+LAST_COMMENTS = 3
 # The events after which a ticket of the project can have become ready.
 _WAKING = frozenset({
     "ticket.created", "ticket.updated", "ticket.moved", "ticket.restored", "ticket.archived", "ticket.assigned",
@@ -69,7 +70,7 @@ class ClaimNextTicket(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 
 
 class ClaimedTicket(TicketDetail, frozen=True, kw_only=True):
-    """The ticket as get_ticket returns it, and the lease of its claim, which is shown only once."""
+    """The ticket as get_ticket returns it, with its last three comments, and its lease, which is shown only once."""
 
     lease: str | None
 
@@ -101,8 +102,8 @@ async def find_lost_claims(
         "Claim the next ticket",
         "Use this to get work: it starts work on the first ready ticket, or waits for one. Keep `lease`.",
         {"project_id": "Webshop", "labels": ["agent"], "run": "laptop, worktree 2"},
-        core=True,
-        unlisted=UNLISTED,
+        tool_set="core",
+        unlisted=("repository",),
     ),
 )
 def claim_next_ticket(tx: Write, actor: Actor, args: ClaimNextTicket, earlier: EarlierClaims) -> ClaimedTicket | None:
@@ -140,7 +141,9 @@ def claim_next_ticket(tx: Write, actor: Actor, args: ClaimNextTicket, earlier: E
         tx.after_commit.append(partial(earlier.all.add, actor.credential, claim, tx.now))
     else:
         tx.after_commit.append(partial(earlier.all.forget, actor.credential, claim.session_id))
-    return ClaimedTicket(**msgspec.structs.asdict(detail), lease=lease)
+    row, _ = find_writable_ticket(tx, actor, ticket)
+    fields = {**msgspec.structs.asdict(detail), "comments": comments.list_last_comments(tx, row.key, LAST_COMMENTS)}
+    return ClaimedTicket(**fields, lease=lease)
 
 
 def _find_lost_ticket(tx: Write, project: int, lost: list[ProvisionalClaim]) -> str | None:

@@ -10,9 +10,6 @@ from ticketbox.domain.git.remotes import clean_remote
 from ticketbox.domain.tickets.records import WorkRepository
 from ticketbox.operations.core.inputs import AnyBranch, Commit
 
-# What a model needn't write: `ticketbox mcp` adds it.
-UNLISTED = frozenset({"repository"})
-
 
 class RepositoryInput(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """The repository that you work in: the current branch, commit and remote, or what is known of them."""

@@ -38,7 +38,8 @@ class ListWorkSessions(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     tool=Tool(
         "List work sessions",
         "Use this to see who works or worked on what: plans, notes, questions with answers, links, cost.",
-        {"ticket_id": "t-4k7m2q9x"},
+        {"ticket_id": "WEB-42"},
+        tool_set="triage",
     ),
 )
 def list_work_sessions(tx: Read, actor: Actor, args: ListWorkSessions) -> Page[WorkSession]:

@@ -88,6 +88,8 @@ async def redact_verification(
         "Post a verification",
         "Use this if you ran a reproduction without `ticketbox verify`, which posts its own.",
         {"ticket_id": "WEB-42", "commit": "9fceb02", "base_url": "http://localhost:3000", "verdict": "gone"},
+        tool_set="core",
+        unlisted=("branch", "rounds", "trace", "idempotency_key"),
     ),
 )
 def add_verification(tx: Write, actor: Actor, args: AddVerification, redacted: AddVerification) -> Verification:
@@ -134,7 +136,7 @@ def _find_attachment(tx: Read, actor: Actor, ticket: int, field: str, asset_id: 
     key = find_writable(tx, actor, "asset", asset_id).key
     _, asset = assets.load_asset(tx, key)
     if assets.load_ticket_key(tx, key) != ticket or asset.kind is not AssetKind.ATTACHMENT:
-        raise InvalidField(field, "this isn't an attachment of the ticket; add it with add_attachment")
+        raise InvalidField(field, "this isn't an attachment of the ticket; attach it first")
     if field == "screenshot" and asset.width is None:
         raise InvalidField(field, "this file isn't a picture")
     return key

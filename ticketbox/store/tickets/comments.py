@@ -37,6 +37,16 @@ def list_comments(tx: Read, ticket: int, after: int, limit: int) -> list[tuple[i
     return _build_comments(tx, tx.fetch_all(SELECT_COMMENTS, (ticket, after, limit)))
 
 
+SELECT_LAST_COMMENTS = f"{_SELECT_COMMENT} WHERE c.ticket_id = ? ORDER BY c.id DESC LIMIT ?"
+
+
+def list_last_comments(tx: Read, ticket: int, limit: int) -> list[Comment]:
+    """List a ticket's newest comments, oldest first."""
+    return [
+        comment for _, comment in reversed(_build_comments(tx, tx.fetch_all(SELECT_LAST_COMMENTS, (ticket, limit))))
+    ]
+
+
 def load_comment(tx: Read, key: int) -> Comment:
     """Load a comment that exists."""
     return _build_comments(tx, tx.fetch_all(SELECT_COMMENT, (key,)))[0][1]

@@ -115,9 +115,9 @@ def _build_content(image: processing.Picture) -> Content:
     tool=Tool(
         "View a ticket's screenshot",
         "Use this to see what the reporter saw, with their annotations if annotated is true.",
-        {"ticket_id": "t-4k7m2q9x", "annotated": True},
+        {"ticket_id": "WEB-42", "annotated": True},
         defaults={"max_side": processing.MODEL_SIDE},
-        core=True,
+        tool_set="core",
     ),
 )
 def get_screenshot(tx: Read, actor: Actor, args: GetScreenshot) -> StoredScreenshot:

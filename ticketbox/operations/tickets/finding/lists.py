@@ -108,7 +108,8 @@ class ListTickets(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
         "List tickets",
         "Use this to list the tickets on a board or assigned to a user. To search for words, use search_tickets.",
         {"project_id": "Webshop", "assignee": ["me"], "status": "active"},
-        core=True,
+        tool_set="core",
+        unlisted=("company_id", "has_labels", "has_due_date"),
     ),
 )
 def list_tickets(tx: Read, actor: Actor, args: ListTickets) -> Page[Ticket]:

@@ -73,7 +73,8 @@ class Found(msgspec.Struct, frozen=True):
         "Use this for words in titles, descriptions, comments, URLs and errors.",
         {"q": "cart error:TypeError -is:resolved created:>30d"},
         name="search_tickets",
-        core=True,
+        tool_set="core",
+        unlisted=("company_id", "typing"),
     ),
 )
 def search(tx: Read, actor: Actor, args: Search) -> Found:

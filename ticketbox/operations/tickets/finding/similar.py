@@ -54,9 +54,10 @@ class SimilarTickets(msgspec.Struct, frozen=True):
     refuses=(NotFound,),
     tool=Tool(
         "Find similar tickets",
-        "Use this before creating a ticket, or to find duplicates; link_tickets marks them. "
-        "Archived tickets can show earlier fixes.",
+        "Use this before creating a ticket, or to find duplicates. Archived tickets can show earlier fixes.",
         {"error": "TypeError: cart is undefined", "url": "https://shop.example/orders/1729", "status": "all"},
+        tool_set="core",
+        unlisted=("company_id",),
     ),
 )
 def find_similar_tickets(tx: Read, actor: Actor, args: FindSimilarTickets) -> SimilarTickets:

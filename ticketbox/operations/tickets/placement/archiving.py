@@ -15,8 +15,10 @@ from ticketbox.operations.tickets.lookups import find_writable_ticket, load_tick
 from ticketbox.operations.tickets.recording import record_change
 from ticketbox.store.companies import columns
 from ticketbox.store.core import bylines
+from ticketbox.store.core.visibility import VisibleRow
 from ticketbox.store.file.database import Write
 from ticketbox.store.tickets import positions, tickets
+from ticketbox.store.tickets.tickets import TicketState
 from ticketbox.store.work.sessions import end_open_session
 
 
@@ -42,11 +44,12 @@ class ArchivedOrRestored(Ticket, frozen=True):
     refuses=(ApprovalRequired,),
     tool=Tool(
         "Archive a ticket",
-        "Use this to remove a ticket from its board. To resolve it, use update_ticket.",
-        {"ticket_id": "t-4k7m2q9x"},
+        "Use this for a ticket that nobody needs. To resolve one, use update_ticket.",
+        {"ticket_id": "WEB-42"},
         destructive=True,
         idempotent=True,
-        core=True,
+        tool_set="core",
+        unlisted=("expected_version",),
     ),
 )
 def archive_ticket(tx: Write, actor: Actor, args: ArchiveTicket) -> ArchivedOrRestored:
@@ -57,12 +60,16 @@ def archive_ticket(tx: Write, actor: Actor, args: ArchiveTicket) -> ArchivedOrRe
     row, state = find_writable_ticket(tx, actor, args.ticket_id, args.expected_version, archived=True)
     if state.status is Status.ARCHIVED:
         return _build_answer(load_ticket(tx, actor, state.id), changed=False, note="the ticket was already archived")
+    return _build_answer(take_off_board(tx, actor, row, state), changed=True, note="the ticket is archived")
+
+
+def take_off_board(tx: Write, actor: Actor, row: VisibleRow, state: TicketState) -> Ticket:
+    """Archive an active ticket, and end the work on it. Raises ApprovalRequired."""
     check_gates(tx, actor, state, resolves=True)
     byline = bylines.ensure_byline(tx, actor)
     tickets.archive_ticket(tx, row.key, byline)
     end_open_session(tx, row, byline)
-    ticket = record_change(tx, actor, row, state.id, "ticket.archived")
-    return _build_answer(ticket, changed=True, note="the ticket is archived")
+    return record_change(tx, actor, row, state.id, "ticket.archived")
 
 
 class RestoreTicket(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -81,9 +88,10 @@ class RestoreTicket(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     tool=Tool(
         "Restore a ticket",
         "Use this when an archived ticket needs work again.",
-        {"ticket_id": "t-4k7m2q9x"},
+        {"ticket_id": "WEB-42"},
         idempotent=True,
-        core=True,
+        tool_set="core",
+        unlisted=("expected_version",),
     ),
 )
 def restore_ticket(tx: Write, actor: Actor, args: RestoreTicket) -> ArchivedOrRestored:
@@ -94,6 +102,11 @@ def restore_ticket(tx: Write, actor: Actor, args: RestoreTicket) -> ArchivedOrRe
     row, state = find_writable_ticket(tx, actor, args.ticket_id, args.expected_version, archived=True)
     if state.status is Status.ACTIVE:
         return _build_answer(load_ticket(tx, actor, state.id), changed=False, note="the ticket was already active")
+    return _build_answer(put_back(tx, actor, row, state), changed=True, note="the ticket is back on its board")
+
+
+def put_back(tx: Write, actor: Actor, row: VisibleRow, state: TicketState) -> Ticket:
+    """Restore an archived ticket. Raises ApprovalRequired, and NotFound if its project has no column."""
     column, position = state.column, state.position
     if column is None:
         column = columns.find_first_column(tx, state.project)
@@ -105,8 +118,7 @@ def restore_ticket(tx: Write, actor: Actor, args: RestoreTicket) -> ArchivedOrRe
     tickets.restore_ticket(tx, row.key, column, position)
     resolved = tickets.load_state(tx, row.key).resolved
     data = {} if resolved == state.resolved else {"changes": {"resolved": {"from": state.resolved, "to": resolved}}}
-    ticket = record_change(tx, actor, row, state.id, "ticket.restored", **data)
-    return _build_answer(ticket, changed=True, note="the ticket is back on its board")
+    return record_change(tx, actor, row, state.id, "ticket.restored", **data)
 
 
 def _build_answer(ticket: Ticket, *, changed: bool, note: str) -> ArchivedOrRestored:

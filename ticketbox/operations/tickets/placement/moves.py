@@ -53,7 +53,8 @@ class MoveTicket(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
         "Move a ticket",
         "Use this when the state of the work changes.",
         {"ticket_id": "WEB-42", "column_id": "Done"},
-        core=True,
+        tool_set="core",
+        unlisted=("expected_version",),
     ),
 )
 def move_ticket(tx: Write, actor: Actor, args: MoveTicket) -> Ticket:
@@ -64,17 +65,19 @@ def move_ticket(tx: Write, actor: Actor, args: MoveTicket) -> Ticket:
     if args.before is not None and args.after is not None:
         raise InvalidField("after", "use before or after, not both")
     row, state = find_writable_ticket(tx, actor, args.ticket_id, args.expected_version)
-    column = _find_column(tx, actor, row, args.column_id)
+    column = find_target_column(tx, actor, row, args.column_id)
     position = _choose_position(tx, actor, column.key, state, args.before, args.after)
-    return _move(tx, actor, row, state, column, position)
+    return move_to(tx, actor, row, state, column, position)
 
 
-def _find_column(tx: Write, actor: Actor, ticket: VisibleRow, column_id: str) -> VisibleRow:
+def find_target_column(
+    tx: Write, actor: Actor, ticket: VisibleRow, column_id: str, field: str = "column_id"
+) -> VisibleRow:
     """Find the column to move to, by its id or by its name in the ticket's project.
 
     Raises CrossCompanyMove first, even if the caller can't see the column.
     """
-    column_id = resolve_column_id(tx, actor, column_id, ticket.project)
+    column_id = resolve_column_id(tx, actor, column_id, ticket.project, field)
     company = columns.find_company_of_column(tx, column_id)
     if company is not None and company != ticket.company:
         raise CrossCompanyMove
@@ -96,7 +99,8 @@ def _choose_position(
     return positions.allocate_position(tx, column, neighbour, state.key, after=before is None)
 
 
-def _move(tx: Write, actor: Actor, row: VisibleRow, state: TicketState, column: VisibleRow, position: int) -> Ticket:
+def move_to(tx: Write, actor: Actor, row: VisibleRow, state: TicketState, column: VisibleRow, position: int) -> Ticket:
+    """Move a ticket to a position in a column. Raises ApprovalRequired."""
     tickets.mark_updated(tx, row.key, bylines.ensure_byline(tx, actor))
     place_ticket(tx, actor, state, column, position)
     return load_ticket(tx, actor, state.id)
@@ -175,9 +179,9 @@ class BulkMoveTickets(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     refuses=(NotFound,),
     tool=Tool(
         "Move many tickets",
-        "Use this instead of many calls; each ticket costs one write of the budget.",
-        {"ticket_ids": ["t-4k7m2q9x", "t-8b3n5c1z"], "column_id": "Done"},
-        core=True,
+        "Use this instead of many calls.",
+        {"ticket_ids": ["WEB-42", "WEB-57"], "column_id": "Done"},
+        tool_set="core",
     ),
 )
 def bulk_move_tickets(tx: Write, actor: Actor, args: BulkMoveTickets, meter: Meter) -> BulkResults:
@@ -187,7 +191,7 @@ def bulk_move_tickets(tx: Write, actor: Actor, args: BulkMoveTickets, meter: Met
 
     def move(public_id: str) -> Ticket:
         row, state = find_writable_ticket(tx, actor, public_id)
-        column = _find_column(tx, actor, row, args.column_id)
-        return _move(tx, actor, row, state, column, positions.find_end_position(tx, column.key))
+        column = find_target_column(tx, actor, row, args.column_id)
+        return move_to(tx, actor, row, state, column, positions.find_end_position(tx, column.key))
 
     return apply_to_each(tx, actor, meter, args.ticket_ids, move)
