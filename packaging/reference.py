@@ -95,7 +95,7 @@ def _render_tools_page() -> str:
     cards = tools.get_tool_cards(load_registry()).values()
     parts = [
         "# MCP tools",
-        "What `tools/list` returns at `/mcp?tools=all` for a token with all scopes; at `/mcp`, only the set core; `/mcp?tools=core,evidence` names sets. "
+        "What `tools/list` returns at `/mcp?tools=all` for a token with all scopes; at `/mcp`, only the set core. "
         "[Agents](../use/agents.md) describes how to connect.",
         _render_table(
             ("tool", "title", "set", "requires", "operation"),

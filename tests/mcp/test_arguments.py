@@ -1,5 +1,6 @@
 """Arguments of tool calls as models send them, and refusals that a model can act on."""
 
+import json
 from typing import Any
 
 import pytest
@@ -63,6 +64,92 @@ def test_list_with_a_query_searches_with_the_same_filters(world: World) -> None:
     assert [each["id"] for each in call(world, "list_tickets", **given, **filters)["items"]] == [first]
 
 
+def test_search_accepts_the_filters_of_a_list_and_lists_without_words(world: World) -> None:
+    first = world.ticket("Cart one", priority="high")["id"]
+    second = world.ticket("Other", priority="high")["id"]
+    world.ticket("Cart two")
+    ok(world.api.put(f"/tickets/{first}/assignees/me"))
+    found = call(world, "search_tickets", q="cart", assignee="me", priority=["High"], resolved=False)["items"]
+    assert [each["id"] for each in found] == [first]
+    assert {each["id"] for each in call(world, "search_tickets", priority="high")["items"]} == {first, second}
+    assert len(call(world, "list_tickets")["items"]) == 3
+    assert refuse(world, "search_tickets")["errors"][0]["field"] == "q"
+
+
+def test_labels_with_commas_are_several(world: World) -> None:
+    ticket = call(
+        world, "create_ticket", title="Labelled", project_id=world.project, labels="bug, search", body="Steps"
+    )
+    assert (ticket["labels"], ticket["description"]) == (["bug", "search"], "Steps")
+
+
+def test_nested_values_may_be_json_text_and_have_common_names(world: World) -> None:
+    ticket = world.ticket("Planned")["id"]
+    lease = call(world, "start_work_on_ticket", ticket_id=ticket)["lease"]
+    for plan in (
+        ["Write a test", "Fix it"],
+        '["Write a test", {"text": "Fix it"}]',
+        ["Write a test", '{"step": "Fix it", "status": "Todo"}'],
+    ):
+        reported = call(world, "report_progress", lease=lease, plan=plan, usage='{"input_tokens": "5"}')
+        assert [each["text"] for each in reported["plan"]] == ["Write a test", "Fix it"]
+        assert [each["state"] for each in reported["plan"]] == ["pending", "pending"]
+        assert reported["usage"]["input_tokens"] == 5
+    plan = [{"content": "a", "status": "in_progress"}, {"text": "b", "status": "completed"}]
+    states = [each["state"] for each in call(world, "report_progress", lease=lease, plan=plan)["plan"]]
+    assert states == ["active", "done"]
+
+
+def test_refusal_of_a_nested_value_names_what_is_accepted(world: World) -> None:
+    lease = call(world, "start_work_on_ticket", ticket_id=world.ticket()["id"])["lease"]
+    for given, named in (
+        ({"plan": [{"text": "a", "owner": "me"}]}, "plan[0].owner: unknown field; accepted: text, state"),
+        ({"plan": [{"text": "a", "stat": "done"}]}, "did you mean state?"),
+        ({"usage": "many"}, "usage: must be an object with input_tokens, output_tokens, cost_usd"),
+        ({"plan": [{"text": "a", "status": "blocked"}]}, "must be one of pending, active, done, dropped"),
+    ):
+        assert named in refuse(world, "report_progress", lease=lease, **given)["detail"]
+
+
+def test_number_without_a_key_and_address_of_another_server_are_refused(world: World) -> None:
+    key = world.ticket()["key"]
+    for text in ("10", "#10", 10):
+        assert (
+            "a number needs the key of its project, such as WEB-10"
+            in refuse(world, "get_ticket", ticket_id=text)["detail"]
+        )
+    foreign = f"https://other.example/tickets/{key}"
+    for name, more in (
+        ("get_ticket", {}),
+        ("update_ticket", {"title": "x"}),
+        ("bulk_move_tickets", {"column_id": "Done"}),
+        ("link_tickets", {"kind": "blocks", "other": key}),
+    ):
+        named = {"ticket_ids": [foreign]} if name.startswith("bulk") else {"ticket_id": foreign}
+        assert "the address of another server" in refuse(world, name, **named, **more)["detail"]
+    assert call(world, "get_ticket", ticket_id=f"{world.box.url}/tickets/{key}")["key"] == key
+    assert call(world, "search_tickets", q=foreign)["items"] == []
+
+
+def test_projects_have_what_agents_need(world: World) -> None:
+    (project,) = call(world, "list_projects")["items"]
+    assert set(project) == {
+        "id", "company_id", "name", "key", "agent_label", "plan_approval", "done_approval", "verification"
+    }  # fmt: skip
+
+
+def test_refusal_says_nothing_twice_and_has_no_nulls(world: World) -> None:
+    result = call_tool(world, world.owner.token("read"), "wait_for_events", {"types": ["nonsense"]})
+    (part,) = result["content"]
+    assert part["text"].count("ticket.created") == 1
+    assert "errors" not in part["text"]
+    ticket = world.ticket()["id"]
+    call(world, "start_work_on_ticket", ticket_id=ticket)
+    refused = call_tool(world, world.owner.token("tickets:write"), "start_work_on_ticket", {"ticket_id": ticket})
+    assert "null" not in refused["content"][0]["text"]
+    assert "null" not in json.dumps(refused["structuredContent"])
+
+
 def test_own_name_of_an_argument_has_priority_over_another(world: World) -> None:
     ticket = world.ticket()["id"]
     column, other = world.columns[:2]
@@ -73,7 +160,7 @@ def test_own_name_of_an_argument_has_priority_over_another(world: World) -> None
 
 def test_every_alias_names_an_argument_of_a_tool() -> None:
     cards = tools.get_tool_cards(load_registry()).values()
-    accepted = {name for card in cards for name in card.input_schema["properties"]}
+    accepted = {name for card in cards for name in card.operation.arguments.__struct_fields__}
     for name, targets in arguments.ALIASES.items():
         assert set(targets) & accepted, name
 
@@ -93,7 +180,7 @@ def test_refusal_names_all_faults_and_what_is_accepted(world: World) -> None:
         ("get_ticket", {"ticket_id": "t-zzzzzzzz"}, "ticket", "search_tickets"),
         ("list_columns", {"project_id": "proj_zzzzzzzzzzzz"}, "project", "list_projects"),
         ("create_ticket", {"title": "x", "column_id": "col_zzzzzzzzzzzz"}, "column", "list_columns"),
-        ("list_members", {"company_id": "co_zzzzzzzzzzzz"}, "company", "list_companies"),
+        ("list_members", {"company_id": "co_zzzzzzzzzzzz"}, "company", "whoami"),
         ("get_console", {"capture_id": "cap_zzzzzzzzzzzz"}, "capture", "get_ticket"),
         ("list_annotations", {"asset_id": "asset_zzzzzzzzzzzz"}, "asset", "get_ticket"),
     ],

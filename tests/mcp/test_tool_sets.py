@@ -11,7 +11,6 @@ import pytest
 from mcp.client import Client
 
 import ticketbox
-
 from tests.support.mcp_client import (
     ALL,
     EVERY_TOOL,
@@ -79,7 +78,7 @@ def test_texts_for_agents_name_only_tools_that_are_listed() -> None:
 
 
 def list_texts_for_agents() -> Iterator[tuple[str, str]]:
-    """Each text that an agent can read, with the module or file that has it: texts in the code, and the files for agents.
+    """Each text that an agent can read, with the module or file that has it.
 
     A tool outside the set core can name the tools of its own module, and the call that continues its own answer.
     """

@@ -15,6 +15,7 @@ from ticketbox.domain.captures.images import media_types
 from ticketbox.domain.captures.replay.transcript_lines import TRANSCRIPT_FORMAT, format_transcript_line
 from ticketbox.domain.captures.summaries.lines import FORMATS, format_line
 from ticketbox.domain.captures.timeline.selection import MOMENT_FORMAT, format_moment
+from ticketbox.domain.companies.records import Project
 from ticketbox.domain.core.access.tokens import clip_text, estimate_tokens, fits
 from ticketbox.domain.tickets.records import Ticket
 from ticketbox.mcp.clipping import Json, clip_texts, encode_json
@@ -31,6 +32,7 @@ ARCHIVE_TOKENS = 4_000  # of the files of an archive
 ANNOTATION_TOKENS = 400  # of the texts on a picture
 
 _ENVELOPE = 200
+_PROJECT_SETTINGS = {"former_keys", "url_patterns", "capture_policy", "verifiers", "created"}  # for people
 
 
 def build_structured_result(result: Any, *, full: bool = False, complete: bool = False) -> Json:
@@ -52,7 +54,7 @@ def _convert_result(result: Any, *, full: bool, complete: bool) -> Json:
     if isinstance(result, ReplayTranscript) and not complete:
         return _build_transcript(result)
     structured = typing.cast(Json, msgspec.to_builtins(result))
-    _drop_nulls(structured)
+    drop_nulls(structured)
     structured = remove_hidden_text(structured)  # before a clipped definition is a paragraph
     if complete or isinstance(result, dict):  # a dict is the stored answer of another version
         return structured
@@ -60,9 +62,9 @@ def _convert_result(result: Any, *, full: bool, complete: bool) -> Json:
         shorten_ticket_detail(structured, result, full=full)
     elif isinstance(result, Ticket):
         structured["description"] = shorten_text(structured["description"], LISTED_DESCRIPTION)
-    elif _is_page_of_tickets(result):
-        shorten_tickets(structured["items"])
-    elif "items" not in structured:
+    elif "items" in structured:
+        _shorten_items(structured["items"], result.items)
+    else:
         structured = clip_texts(structured, FULL_TOKENS if full else TOKENS)
     return structured
 
@@ -117,8 +119,8 @@ def cut_page(structured: Json, *, full: bool = False) -> int:
     return len(items)
 
 
-def encode_annotation_texts(texts: Iterable[str]) -> str:
-    """Return the texts on an image as JSON, because a font may lack some characters."""
+def shorten_annotation_texts(texts: Iterable[str]) -> list[str]:
+    """Return the texts on an image, because a font may lack some characters."""
     shown: list[str] = []
     spent = 0
     for text in texts:
@@ -128,7 +130,7 @@ def encode_annotation_texts(texts: Iterable[str]) -> str:
             shown.append("… [more texts]")
             break
         shown.append(clipped)
-    return encode_json(remove_hidden_text({"annotation_texts": shown}))
+    return shown
 
 
 def describe_next_call(name: str, arguments: Mapping[str, Any]) -> str:
@@ -180,16 +182,21 @@ def _build_lines(result: Timeline | ReplayTranscript, line_format: str, lines: l
     for omitted, line in lines:
         items += [f"… {omitted:,} omitted", line] if omitted else [line]
     structured = typing.cast(Json, msgspec.to_builtins(result)) | {"format": line_format, "items": items}
-    _drop_nulls(structured)
+    drop_nulls(structured)
     return structured
 
 
-def _is_page_of_tickets(result: Any) -> bool:
-    listed: list[Any] = getattr(result, "items", [])
-    return bool(listed) and isinstance(listed[0], Ticket)
+def _shorten_items(shown: list[Json], items: list[Any]) -> None:
+    """Leave out what agents don't need of the items of a page, in place."""
+    if items and isinstance(items[0], Ticket):
+        shorten_tickets(shown)
+    elif items and isinstance(items[0], Project):
+        for item in shown:
+            for name in _PROJECT_SETTINGS:
+                item.pop(name, None)
 
 
-def _drop_nulls(node: Json | list[Any]) -> None:
+def drop_nulls(node: Json | list[Any]) -> None:
     """Remove null fields in place; building a second tree would double the time."""
     parts: Iterable[Any] = node.values() if isinstance(node, dict) else node
     if isinstance(node, dict) and None in parts:
@@ -197,7 +204,7 @@ def _drop_nulls(node: Json | list[Any]) -> None:
             del node[name]
     for part in parts:
         if type(part) in _NODES and part:
-            _drop_nulls(part)
+            drop_nulls(part)
 
 
 _NODES = {dict, list}

@@ -16,6 +16,7 @@ from ticketbox.domain.core.hidden_text import remove_hidden_characters
 from ticketbox.domain.core.problems import InvalidRequest, Problem
 from ticketbox.mcp import answers, prompts, tools
 from ticketbox.mcp.arguments import ToolCall, prepare_call
+from ticketbox.mcp.hidden_text import remove_hidden_text
 from ticketbox.mcp.refusals import render_refusal
 from ticketbox.mcp.suggestions import Suggestions
 from ticketbox.mcp.tool_sets import read_tool_sets
@@ -142,8 +143,6 @@ class Handlers:
         content: list[Any] = [types.TextContent(text=result.text)]
         for image in result.images:
             content.append(types.ImageContent(data=tools.encode_image(image), mime_type=image.media_type))
-            if (texts := tools.encode_annotation_texts(image)) is not None:
-                content.append(types.TextContent(text=texts))
         return types.CallToolResult(content=content, structured_content=result.structured, is_error=result.is_error)
 
     async def call_tool(self, card: ToolCard, arguments: dict[str, Any], context: RequestContext) -> ToolResult:
@@ -169,6 +168,9 @@ class Handlers:
         else:
             images = await self._load_images(result, context)
         structured = answers.build_structured_result(result, full=call.full)
+        if texts := [text for image in images for text in image.annotation_texts]:
+            structured["annotation_texts"] = answers.shorten_annotation_texts(texts)
+            structured = remove_hidden_text(structured)
         if isinstance(structured.get("items"), list):
             structured = await self._cut_page(call, context, structured)
         return ToolResult(msgspec.json.encode(structured).decode(), None if images else structured, images)

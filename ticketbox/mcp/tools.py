@@ -176,8 +176,3 @@ def _drop_null_type(schema: Json) -> Json:
 def encode_image(content: Content) -> str:
     """Encode an image for MCP (base64)."""
     return base64.b64encode(content.data).decode()
-
-
-def encode_annotation_texts(content: Content) -> str | None:
-    """Return the texts on an image as JSON; None if it has no texts."""
-    return answers.encode_annotation_texts(content.annotation_texts) if content.annotation_texts else None

@@ -2,7 +2,13 @@
 
 import pytest
 
-from ticketbox.domain.core.ids import TicketKey, find_ticket_in_branch, find_tickets_in_text, parse_ticket_reference
+from ticketbox.domain.core.ids import (
+    TicketKey,
+    find_ticket_in_branch,
+    find_tickets_in_text,
+    is_foreign_address,
+    parse_ticket_reference,
+)
 
 NOT_KEYS = [
     "WEB-0", "WEB-00", "WEB-01", "WEB-0042", "WEB-1234567890", "WEB--1", "WEB-+1", "WEB-\u0661", "W-1", "LONGER-1",
@@ -57,3 +63,18 @@ def test_key_has_one_spelling_of_its_number(text: str) -> None:
 )
 def test_branch_names_a_ticket(branch: str, ticket: str | None) -> None:
     assert find_ticket_in_branch(branch) == ticket
+
+
+def test_address_of_a_ticket_is_foreign_unless_it_is_below_the_public_url() -> None:
+    public = "https://Tickets.example.org/team"
+    for text in ("WEB-1", "t-4k7m2q9x", "cart", "HTTPS://tickets.example.org:443/team/tickets/web-1?tab=2"):
+        assert not is_foreign_address(text, public), text
+    for text in (
+        "https://other.example/team/tickets/WEB-1",
+        "https://tickets.example.org/tickets/WEB-1",
+        "https://tickets.example.org:8443/team/tickets/WEB-1",
+        "https://tickets.example.org:x/team/tickets/WEB-1",
+        "https://ann@evil.example/team/tickets/t-4k7m2q9x",
+    ):
+        assert is_foreign_address(text, public), text
+    assert not is_foreign_address("http://127.0.0.1:8420/tickets/WEB-1", "http://localhost:8420")

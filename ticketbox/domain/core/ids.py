@@ -1,9 +1,11 @@
 """Public identifiers: a prefix and lower-case base-32 without i, l, o and u (docs/use/api.md)."""
 
+import contextlib
 import re
 import secrets
 from enum import StrEnum
 from typing import NamedTuple
+from urllib.parse import SplitResult, urlsplit
 
 ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 TICKET_LENGTH = 8
@@ -15,6 +17,8 @@ _IN_TEXT = re.compile(r"(?<![0-9A-Za-z])(t-[0-9a-z]{8}|(?=[0-9]*[A-Z])[0-9A-Z]{2
 _TICKET_URL = re.compile(
     r"https?://[^\s?#]*/(?:(t-[0-9a-z]{6,12})|(?:t|tickets)/([0-9a-z]{2,5}-[1-9][0-9]{0,8}))/?(?:[?#].*)?"
 )
+
+_LOOPBACK = {"localhost", "127.0.0.1", "::1"}
 
 
 class Prefix(StrEnum):
@@ -85,6 +89,26 @@ def parse_ticket_reference(text: str) -> str | TicketKey | None:
         return url[1]
     key = _TICKET_KEY.fullmatch(text if url is None else url[2])
     return None if key is None else TicketKey(key[1].upper(), int(key[2]))
+
+
+def is_foreign_address(text: str, public_url: str) -> bool:
+    """Whether a text is the URL of a ticket on another server than the one at `public_url`.
+
+    `localhost` and `127.0.0.1` are the same server.
+    """
+    if _TICKET_URL.fullmatch(text.strip().lower()) is None:
+        return False
+    sent, own = (urlsplit(each.strip().lower()) for each in (text, public_url))
+    is_same = _get_host(sent) == _get_host(own) and sent.path.startswith(f"{own.path.rstrip('/')}/")
+    return bool(public_url) and not is_same
+
+
+def _get_host(url: SplitResult) -> tuple[str, int | None]:
+    """Return the host and port of a URL."""
+    with contextlib.suppress(ValueError):
+        host = "localhost" if url.hostname in _LOOPBACK else url.hostname or ""
+        return host, url.port or {"http": 80, "https": 443}.get(url.scheme)
+    return "", None
 
 
 def find_ticket_in_branch(branch: str) -> str | None:

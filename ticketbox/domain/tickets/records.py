@@ -16,6 +16,12 @@ class Priority(StrEnum):
     HIGH = "high"
     URGENT = "urgent"
 
+    @classmethod
+    def _missing_(cls, value: object) -> "Priority | None":
+        """Ignore case, as in names."""
+        wanted = value.strip().lower() if isinstance(value, str) else None
+        return next((each for each in cls if each.value == wanted), None)
+
 
 PRIORITIES: tuple[Priority, ...] = tuple(Priority)
 

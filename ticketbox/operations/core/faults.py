@@ -21,6 +21,7 @@ MAX_MEMBERS = 1_000  # of an input; no operation has a tenth of it
 
 _UNKNOWN = "Object contains unknown field `"
 _MISSING = "Object missing required field `"
+_NO_OBJECT = "Expected `object`"
 _NO_VALUE = "Invalid enum value "
 _REPHRASED = (
     (re.compile(r"expected `str` matching regex .*", re.DOTALL), "invalid characters or format"),
@@ -66,14 +67,18 @@ def describe_fault(error: msgspec.ValidationError, within: str = "", shape: Any 
     """Describe an error of msgspec in an input, or in its field `within`, of the type `shape`."""
     message, inner, of_name = split_error(error)
     field = (within + inner).lstrip(".")
+    found = None if shape is None else _follow_path(shape, inner)
     for lead in (_UNKNOWN, _MISSING):
         if message.startswith(lead):
             name = message.removeprefix(lead).removesuffix("`")
             field = f"{field}.{name}" if field else name
+            if lead == _UNKNOWN and (accepted := _list_fields(found)):
+                return msgspec.structs.replace(_describe_unknown_name(name, accepted, listed=False), field=field)
             return Fault(field, "unknown field" if lead == _UNKNOWN else "required field is missing")
-    found = None if shape is None else _follow_path(shape, inner)
     if message.startswith(_NO_VALUE) and (values := _list_values(found)):
         return Fault(field, f"must be one of {', '.join(values)}", values)
+    if message.startswith(_NO_OBJECT) and (accepted := _list_fields(found)):
+        return Fault(field, f"must be an object with {', '.join(accepted)}", accepted)
     message = _simplify_message(message)
     if of_name:
         return Fault(field, f"each name {message}")
@@ -155,6 +160,11 @@ def _list_values(shape: Any) -> list[str]:
         if isinstance(each, type) and issubclass(each, enum.Enum)
         for value in each
     ]  # fmt: skip
+
+
+def _list_fields(shape: Any) -> list[str]:
+    structs = [each for each in _list_options(shape) if isinstance(each, type) and issubclass(each, msgspec.Struct)]
+    return [field.encode_name for each in structs[:1] for field in msgspec.structs.fields(each)]
 
 
 def _list_examples(shape: Any) -> list[str]:

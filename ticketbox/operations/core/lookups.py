@@ -4,13 +4,14 @@ Reading a row that the caller can't see is a 404, whatever the reason. Writing t
 but the token's restriction excludes is a 403; writing to one that the owner can't see is a 404.
 """
 
+import re
 from typing import Annotated
 
 from msgspec import Meta
 
 from ticketbox.domain.core.access.policy import Actor, Membership, require_company_role, require_role
 from ticketbox.domain.core.access.scopes import Role
-from ticketbox.domain.core.ids import TicketKey, parse_ticket_reference
+from ticketbox.domain.core.ids import TicketKey, is_foreign_address, parse_ticket_reference
 from ticketbox.domain.core.problems import FieldError, Forbidden, InvalidField, InvalidRequest, NotFound
 from ticketbox.operations.core.names import resolve_column_id, resolve_company_id, resolve_project_id
 from ticketbox.store.core.visibility import VisibleRow, find_visible_row
@@ -121,9 +122,15 @@ def resolve_ticket_id(tx: Read, actor: Actor, text: str) -> str:
     """Return the id of the ticket that a text names by id, key or URL; "" if it names none that the owner can see.
 
     The caller of this function checks access, as for any id. Raises InvalidRequest for a key that several companies
-    have.
+    have, for the address of another server, and for a number without a key.
     """
     reference = parse_ticket_reference(text)
+    if is_foreign_address(text, tx.public_url):
+        raise InvalidField("ticket_id", f"this is the address of another server; this one is {tx.public_url}")
+    if reference is None and re.fullmatch(r"#?[0-9]{1,9}", text.strip()):
+        raise InvalidField(
+            "ticket_id", f"a number needs the key of its project, such as WEB-{text.strip().lstrip('#')}"
+        )
     if reference is None or isinstance(reference, str):
         return reference or ""
     candidates = list_ticket_candidates(tx, actor, reference)

@@ -73,6 +73,15 @@ def resolve_label_id(tx: Read, actor: Actor, text: str, company: int | None = No
     return _choose(field, "label", names.list_labels(tx, actor.viewer, company), text).id
 
 
+def check_labels(tx: Read, actor: Actor, labels: list[str], field: str, company: int | None = None) -> None:
+    """Check that labels exist in a company, or in one that the caller can access. Raises InvalidRequest."""
+    listed = names.list_labels(tx, actor.viewer, company)
+    known = {each.name.casefold() for each in listed}
+    for label in labels:
+        if label.strip().casefold() not in known:
+            _choose(field, "label", listed, label)
+
+
 def explain_empty_list(tx: Read, actor: Actor, **filters: str | tuple[str, ...] | None) -> str | UnsetType:
     """Say which of a list's filters names something that the caller can't see; UNSET if none does.
 

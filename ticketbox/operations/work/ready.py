@@ -28,7 +28,7 @@ from ticketbox.operations.core.lookups import (
     find_writable,
     find_writable_column,
 )
-from ticketbox.operations.core.names import resolve_user_id
+from ticketbox.operations.core.names import check_labels, resolve_user_id
 from ticketbox.operations.core.registry import Tool, operation
 from ticketbox.operations.core.services import Services
 from ticketbox.operations.tickets.lookups import find_writable_ticket, load_ticket
@@ -117,6 +117,9 @@ def claim_next_ticket(tx: Write, actor: Actor, args: ClaimNextTicket, earlier: E
     row = find_writable(tx, actor, "project", args.project_id)
     if args.repository is not None:
         args.repository.build_repository()  # refuse it now, not after a wait
+    agent_label = projects.load_agent_label(tx, row.project).casefold()
+    unusual = [each for each in args.labels if each.strip().casefold() != agent_label]  # that one may be unused yet
+    check_labels(tx, actor, unusual, "labels", row.company)
     wanted = ReadyFilter(
         column=None if args.column_id is None else find_writable_column(tx, actor, args.column_id, row.project).key,
         labels=tuple(normalize_labels(args.labels)),

@@ -19,6 +19,7 @@ from ticketbox.operations.core.content import Content, render_csv
 from ticketbox.operations.core.inputs import Label, normalize_labels
 from ticketbox.operations.core.lookups import ColumnId, CompanyId, ProjectId, Reference
 from ticketbox.operations.core.names import (
+    check_labels,
     explain_empty_list,
     resolve_column_id,
     resolve_company_id,
@@ -84,9 +85,15 @@ class ListTickets(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     has_labels: Annotated[bool, Meta(description="With labels, or without.")] | None = None
     priority: Annotated[list[Priority], Meta(min_length=1, description="Priorities.")] | None = None
     resolved: Annotated[bool, Meta(description="Resolved, or unresolved.")] | None = None
-    ready: Annotated[bool, Meta(description="Only tickets that claim_next_ticket could claim.")] = False
+    ready: Annotated[bool, Meta(description="Only tickets that claim_next_ticket could claim, most urgent first.")] = (
+        False
+    )
     updated_since: (
-        Annotated[datetime, Meta(tz=True, description="Only those updated since this time, in RFC 3339.")] | None
+        Annotated[
+            datetime,
+            Meta(tz=True, description="Only those updated since then, in RFC 3339.", examples=["2026-11-01T09:00:00Z"]),
+        ]
+        | None
     ) = None
     due_before: Annotated[date, Meta(description="Only those due before this day.")] | None = None
     has_due_date: Annotated[bool, Meta(description="With a due date, or without.")] | None = None
@@ -122,7 +129,10 @@ def list_tickets(tx: Read, actor: Actor, args: ListTickets) -> Page[Ticket]:
 
 def load_page(tx: Read, actor: Actor, args: ListTickets) -> Page[Ticket]:
     """Load a page of the tickets that the caller can see; an empty one says why."""
+    check_labels(tx, actor, args.label or [], "label")
     args = _apply_view(tx, actor, args)
+    if args.ready and args.sort is Sort.UPDATED_DOWN:  # as claim_next_ticket takes them
+        args = msgspec.structs.replace(args, sort=Sort.PRIORITY_DOWN)
     if args.sort is Sort.POSITION and len(args.column_id or ()) != 1:
         raise InvalidField("sort", "sorting by position requires one column_id")
     company, project, columns, assignees = _resolve_filters(tx, actor, args)

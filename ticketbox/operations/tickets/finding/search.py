@@ -8,14 +8,15 @@ from msgspec import UNSET, Meta, UnsetType
 from ticketbox.domain.core.access.policy import Actor
 from ticketbox.domain.core.access.scopes import Scope
 from ticketbox.domain.core.fairness.limits import Budget
-from ticketbox.domain.core.ids import TicketKey, parse_ticket_reference
+from ticketbox.domain.core.ids import TicketKey, is_foreign_address, parse_ticket_reference
 from ticketbox.domain.core.patterns import match_whole
+from ticketbox.domain.core.problems import InvalidRequest
 from ticketbox.domain.tickets.records import Hit, Status
 from ticketbox.domain.tickets.search_filters import FILTERS, Facet
 from ticketbox.domain.tickets.search_query import FacetTerm, SearchQuery, build_term_error, parse_query
 from ticketbox.operations.core.content import Content
 from ticketbox.operations.core.lookups import CompanyId, ProjectId, list_ticket_candidates
-from ticketbox.operations.core.names import explain_empty_list, resolve_company_id, resolve_project_id
+from ticketbox.operations.core.names import check_labels, explain_empty_list, resolve_company_id, resolve_project_id
 from ticketbox.operations.core.paging import Cursor, Limit, Page, build_page, decode_cursor
 from ticketbox.operations.core.registry import Tool, operation
 from ticketbox.operations.tickets.finding.lists import StatusFilter, TicketStatus, render_tickets
@@ -131,7 +132,7 @@ def export_search(tx: Read, actor: Actor, args: ExportSearch) -> Content:
 
 def _list_named_ids(tx: Read, actor: Actor, q: str) -> list[str]:
     """List the ids of the tickets that a query names by id, key or URL; none for a query of words."""
-    reference = parse_ticket_reference(q)
+    reference = None if is_foreign_address(q, tx.public_url) else parse_ticket_reference(q)
     if isinstance(reference, TicketKey):
         return [candidate.id for candidate in list_ticket_candidates(tx, actor, reference)]
     return [] if reference is None else [reference]
@@ -154,6 +155,8 @@ def _build_index_query(
             case Facet.COLUMN:
                 keys = tuple(key for value in choice.values for key in _find_columns(tx, actor, choice, value))
                 columns.append((choice.negated, keys))
+            case Facet.LABEL:
+                _check_labels(tx, actor, choice)
             case _:
                 pass
     return IndexQuery(
@@ -174,6 +177,13 @@ def _limit_to_projects(homes: list[VisibleProject], choice: FacetTerm) -> list[V
 
 def _has_name(home: VisibleProject, name: str) -> bool:
     return name == home.project_id or name.casefold() == home.name.casefold()
+
+
+def _check_labels(tx: Read, actor: Actor, choice: FacetTerm) -> None:
+    try:
+        check_labels(tx, actor, list(choice.values), "")
+    except InvalidRequest as problem:
+        raise build_term_error(choice.span, problem.detail, valid=problem.extra["valid"]) from None
 
 
 def _find_people(tx: Read, actor: Actor, choice: FacetTerm, name: str) -> tuple[int, ...]:
