@@ -80,7 +80,7 @@ def test_texts_for_agents_name_only_tools_that_are_listed() -> None:
 def list_texts_for_agents() -> Iterator[tuple[str, str]]:
     """Each text that an agent can read, with the module or file that has it.
 
-    A tool outside the set core can name the tools of its own module, and the call that continues its own answer.
+    A tool outside the set core can name the tools of the same module, and the call that continues an answer.
     """
     for path in (PACKAGE / "http" / "agents" / "files").rglob("*"):
         if path.is_file():
@@ -91,9 +91,9 @@ def list_texts_for_agents() -> Iterator[tuple[str, str]]:
             tree = ast.parse(path.read_text())
             doc = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
             for node in ast.walk(tree):
-                is_text = isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in doc
-                if is_text and node.value not in CARDS and not node.value.startswith("/"):
-                    yield module, node.value
+                text = node.value if isinstance(node, ast.Constant) and id(node) not in doc else None
+                if isinstance(text, str) and text not in CARDS and not text.startswith("/"):
+                    yield module, text
 
 
 @pytest.mark.parametrize("mode", GENERATIONS)

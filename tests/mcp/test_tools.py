@@ -207,7 +207,7 @@ def test_text_and_object_of_a_refusal_have_the_same_content(world: World, mode: 
         said = refusal.structured_content
         sentences, _, rest = refusal.content[0].text.partition("\n")
         assert sentences == f"{said['detail']}. {said['next']}"
-        assert json.loads(rest) == {key: said[key] for key in said.keys() - {"title", "detail", "next"}}
+        assert json.loads(rest) == {key: said[key] for key in said.keys() - {"title", "detail", "next", "errors"}}
     advice = [prompts.NEXT["version_conflict"], prompts.NEXT["invalid_request"], prompts.NOT_FOUND_NEXT["ticket"]]
     assert [refusal.structured_content["next"] for refusal in refusals] == advice
 

@@ -63,7 +63,7 @@ def _convert_result(result: Any, *, full: bool, complete: bool) -> Json:
     elif isinstance(result, Ticket):
         structured["description"] = shorten_text(structured["description"], LISTED_DESCRIPTION)
     elif "items" in structured:
-        _shorten_items(structured["items"], result.items)
+        _shorten_items(structured["items"], typing.cast(Any, result).items)
     else:
         structured = clip_texts(structured, FULL_TOKENS if full else TOKENS)
     return structured

@@ -51,7 +51,14 @@ _PREFIX = re.compile(r"^(?:target|to|new)_")
 _WORD_START = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _FINDERS = {"list_tickets", "search_tickets"}
 _FILTERS = {"column_id": "column", "assignee": "assignee", "label": "label", "priority": "priority"}
-_FILE_NAMES = {"name": "name", "filename": "name", "data": "data", "content": "data", "base64": "data"}
+_FILE_NAMES = {
+    "name": "name",
+    "filename": "name",
+    "file_name": "name",
+    "data": "data",
+    "content": "data",
+    "base64": "data",
+}
 _WITH_COMMAS = {"label", "labels", "ticket_ids"}  # lists whose items have no comma
 _ALWAYS_INCLUDED = {"annotations", "attachments", "assets", "captures"}  # in every answer of get_ticket
 

@@ -25,9 +25,10 @@ def read_value(value: Any, shape: Any) -> Any:
     if list in kinds:
         items = cast(list[Any], value) if isinstance(value, list) else [value] if _is_item(value) else None
         (item,) = next(typing.get_args(each) for each in options if typing.get_origin(each) is list)
-        return value if items is None else [read_value(each, item) for each in items]
-    if isinstance(value, list) and len(cast(list[Any], value)) == 1:
-        return read_value(value[0], shape)
+        return cast(Any, value) if items is None else [read_value(each, item) for each in items]
+    if isinstance(value, list):
+        items = cast(list[Any], value)
+        return read_value(items[0], shape) if len(items) == 1 else items
     if structs:
         return _read_struct(value, structs[0])
     if type(value) in {int, float} and str in kinds and not kinds & {int, float}:
@@ -84,4 +85,4 @@ def _read_word(value: str, options: list[Any]) -> str:
         for each in option
     }
     word = value.strip().lower().replace(" ", "_").replace("-", "_")
-    return next((each for each in (word, _WORDS.get(word)) if value not in valid and each in valid), value)
+    return next((each for each in (word, _WORDS.get(word, "")) if value not in valid and each in valid), value)

@@ -65,7 +65,8 @@ def test_words_are_found_in_every_field(world: World) -> None:
 
 def test_web_address_of_a_ticket_finds_it(world: World) -> None:
     ticket = world.ticket()["id"]
-    assert find(world.api, f"https://tickets.example/tickets/{ticket}") == [ticket]
+    assert find(world.api, f"{world.box.url}/tickets/{ticket}") == [ticket]
+    assert find(world.api, f"https://tickets.example/tickets/{ticket}") == []
 
 
 def test_errors_console_and_page_of_a_capture_are_found(world: World) -> None:
@@ -101,6 +102,7 @@ def test_change_is_found_immediately_and_replaced_text_is_not(world: World) -> N
 def test_filters_follow_every_change(world: World) -> None:
     ticket = world.ticket("One", labels=["UI", "needs design"], priority="high")["id"]
     other = world.ticket("Two")["id"]
+    ok(world.api.post(f"/companies/{world.company}/labels", json={"name": "api"}))
     bob = world.join("Bob")
     ok(bob.web.patch("/profile", json={"name": "Bob Smith"}))
     ok(world.api.put(f"/tickets/{ticket}/assignees/{bob.id}"))

@@ -66,7 +66,7 @@ def test_progress_and_renewal_update_the_repository(world: World) -> None:
         ({"remote": "https://x/" + "a" * 5_000}, "repository.remote", "at most 2000"),
         ({}, "repository", "branch, commit or remote"),
         ({"path": "/srv"}, "repository.path", "unknown field"),
-        ("main", "repository", "expected"),
+        ("main", "repository", "must be an object with branch"),
     ],
 )
 def test_wrong_repository_is_refused_and_nothing_is_claimed(

@@ -145,8 +145,8 @@ def claim_next_ticket(tx: Write, actor: Actor, args: ClaimNextTicket, earlier: E
     else:
         tx.after_commit.append(partial(earlier.all.forget, actor.credential, claim.session_id))
     row, _ = find_writable_ticket(tx, actor, ticket)
-    fields = {**msgspec.structs.asdict(detail), "comments": comments.list_last_comments(tx, row.key, LAST_COMMENTS)}
-    return ClaimedTicket(**fields, lease=lease)
+    detail = msgspec.structs.replace(detail, comments=comments.list_last_comments(tx, row.key, LAST_COMMENTS))
+    return ClaimedTicket(**msgspec.structs.asdict(detail), lease=lease)
 
 
 def _find_lost_ticket(tx: Write, project: int, lost: list[ProvisionalClaim]) -> str | None:
