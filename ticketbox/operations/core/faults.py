@@ -21,7 +21,7 @@ MAX_MEMBERS = 1_000  # of an input; no operation has a tenth of it
 
 _UNKNOWN = "Object contains unknown field `"
 _MISSING = "Object missing required field `"
-_NO_OBJECT = "Expected `object"
+_NO_OBJECT = "Expected `object"  # or `object | null`
 _NO_VALUE = "Invalid enum value "
 _REPHRASED = (
     (re.compile(r"expected `str` matching regex .*", re.DOTALL), "invalid characters or format"),
