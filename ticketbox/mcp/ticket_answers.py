@@ -204,7 +204,9 @@ def _shorten_listed_ticket(item: Json) -> None:
     if "capture" in item:
         item["capture"] = {"id": item["capture"]["id"], **_describe_capture(item["capture"])}
     if "verification" in item:
-        item["verification"] = "{verdict} on {commit}".format_map(item["verification"])
+        last = item["verification"]
+        verdict = "unproven" if last["verdict"] == "gone" and not last["proven"] else last["verdict"]
+        item["verification"] = f"{verdict} on {last['commit']}"
     if "pull_request" in item:
         item["pull_request"] = item["pull_request"]["name"]
     if found := item.pop("highlights", {}).get("excerpt"):

@@ -130,23 +130,24 @@ def test_steps_become_code_under_their_words() -> None:
 
 
 def test_steps_after_the_failure_are_left_out() -> None:
-    actions = [{"kind": "navigate", "url": PAGE, "ts": 0}, {"kind": "click", "target": PAY, "ts": 8_000}]
-    errors = [{"kind": "error", "name": "TypeError", "message": "no card", "ts": 4_000}]
+    pay = {"kind": "click", "target": PAY}
+    actions = [{"kind": "navigate", "url": PAGE, "ts": 0}, {**pay, "ts": 2_000}, {**pay, "ts": 8_000}]
+    errors = [{"kind": "error", "name": "TypeError", "message": "no card", "ts": 6_000}]
     files = read_files(actions=actions, errors=errors)
-    closing = "  // Step 2 came after the failure.\n  // Fails if this happens again: TypeError: no card\n"
+    closing = "  // Step 3 came after the failure.\n  // Fails if this happens again: TypeError: no card\n"
     assert closing in files["reproduce.spec.ts"]
     assert "It looks for:\n\n- TypeError: no card\n" in files["README.md"]
     expected = json.loads(files["expected.json"])
-    assert [(step["number"], step["place"]) for step in expected["steps"]] == [(1, None)]
-    assert expected["wait_ms"] == 5_000
+    assert [(step["number"], step["place"]) for step in expected["steps"]] == [(1, None), (2, "#pay")]
+    assert (expected["wait_ms"], expected["acted_at"], expected["failed_at"]) == (5_000, 2_000, 6_000)
 
 
 @pytest.mark.parametrize(
     ("times", "wait_ms", "is_late"),
     [
         ([900], 1_000, False),
-        ([1_000, 9_000], 9_000, False),
-        ([9_000, 90_000], 9_000, False),  # a failure that can be waited for
+        ([1_000, 9_000], 1_000, False),  # the same failure twice
+        ([9_000, 90_000], 9_000, False),
         ([90_000], 90_000, True),
     ],
 )
@@ -197,23 +198,62 @@ def test_repeated_clicks_wait_for_the_answers_between_them(times: list[int], cod
     assert step["again"] == again
 
 
-def test_expected_failures_are_those_of_the_page_and_its_calls() -> None:
-    expected = json.loads(
-        read_files(
-            errors=[
-                {"kind": "error", "name": "TypeError", "message": "Uncaught TypeError: cart 17 is gone", "ts": 1},
-                {"kind": "error", "name": "TypeError", "message": "TypeError: cart 18 is gone", "ts": 2, "count": 2},
-                {"kind": "resource", "message": "logo.png", "ts": 3},
-            ],
-            network=[call(500, body="{}"), {**call(404, body=""), "type": "image"}],
-            console=[{"level": "error", "args": ["pay", "failed"]}, {"level": "warn", "args": ["slow"]}],
-        )["expected.json"]
-    )
-    (error,) = expected["errors"]
-    assert (error["name"], error["message"], error["count"]) == ("TypeError", "cart 18 is gone", 3)
-    url = "https://api.shop.example/pay"
-    assert expected["failed_requests"] == [{"method": "POST", "url": url, "status": 500, "error": None}]
-    assert expected["console_errors"] == ["pay failed"]
+OPENED: list[dict[str, Any]] = [
+    {"kind": "navigate", "url": PAGE, "ts": 0},
+    {"kind": "click", "target": PAY, "ts": 2_000},
+    {"kind": "click", "target": CODE, "ts": 9_000},
+]
+GONE_CART: dict[str, Any] = {"kind": "error", "name": "TypeError", "message": "TypeError: cart 18 is gone"}
+FAILED = {"method": "POST", "url": "https://shop.example/pay", "status": 500}
+PAID: dict[str, Any] = {**call(body="{}"), **FAILED, "ts": 9_100}
+
+
+def print_error(ts: int, text: str) -> dict[str, Any]:
+    return {"level": "error", "args": [text], "ts": ts}
+
+
+@pytest.mark.parametrize(
+    ("streams", "found"),
+    [
+        # an error says more than the console, and that more than a request
+        ({"errors": [{**GONE_CART, "ts": 9_100}], "console": [print_error(9_200, "x")], "network": [PAID]}, "cart"),
+        ({"console": [print_error(9_050, "lost"), {"level": "warn", "args": ["x"]}], "network": [PAID]}, "lost"),
+        ({"network": [PAID, {**PAID, "type": "image", "ts": 9_300}]}, "/pay"),
+        ({"network": [{**PAID, "type": "document"}]}, "/pay"),
+        ({"network": [{**PAID, "type": "document", "frame": "https://shop.example/frame"}]}, None),
+        # the last step with a failure led to the bug
+        ({"errors": [{**GONE_CART, "ts": 2_100}], "console": [print_error(9_200, "lost")]}, "lost"),
+        ({"errors": [{**GONE_CART, "ts": 2_100}]}, "cart"),
+        # background: when the page was opened, also if it comes again
+        ({"errors": [{**GONE_CART, "ts": 100}]}, None),
+        ({"errors": [{**GONE_CART, "ts": 100}, {**GONE_CART, "ts": 9_100}]}, None),
+        ({"errors": [{**GONE_CART, "ts": 100}], "console": [print_error(2_100, "lost")]}, "lost"),
+        # background: by a timer, from long after a step on
+        ({"console": [print_error(8_000, "poll 1"), print_error(16_000, "poll 2")]}, None),
+        ({"console": [print_error(2_100, "retry 1"), print_error(8_000, "retry 2")]}, "retry 1"),
+        # background: notices of the browser, resources, what another host didn't answer, what the page cancelled
+        ({"errors": [{"kind": "error", "message": "ResizeObserver loop limit exceeded", "ts": 9_100}]}, None),
+        ({"errors": [{"kind": "resource", "message": "logo.png", "ts": 9_100}]}, None),
+        ({"network": [{**PAID, "url": "https://stats.example/pay", "status": None, "error": "failed"}]}, None),
+        ({"network": [{**PAID, "status": None, "error": "aborted"}]}, None),
+        ({"network": [{**PAID, "status": None, "error": "Failed to fetch"}]}, "/pay"),
+    ],
+)  # fmt: skip
+def test_one_failure_is_the_bug(streams: dict[str, Any], found: str | None) -> None:
+    files = read_files(actions=OPENED, **streams)
+    expected = json.loads(files["expected.json"])
+    looked_for = [*expected["errors"], *expected["failed_requests"], *expected["console_errors"]]
+    assert len(looked_for) == (found is not None)
+    assert found is None or found in str(looked_for[0])
+    assert any("no failure to look for" in each for each in expected["missing"]) is (found is None)
+
+
+def test_page_that_fails_when_it_is_opened_is_the_bug_if_nothing_was_done_since() -> None:
+    reloaded = [*OPENED, {"kind": "navigate", "url": PAGE, "ts": 20_000}]
+    for actions, ts in ((OPENED[:1], 100), (reloaded, 20_100)):
+        files = read_files(actions=actions, errors=[{**GONE_CART, "ts": ts, "count": 2}])
+        (error,) = json.loads(files["expected.json"])["errors"]
+        assert (error["name"], error["message"], error["count"]) == ("TypeError", "cart 18 is gone", 2)
 
 
 @pytest.mark.parametrize(
@@ -223,8 +263,8 @@ def test_expected_failures_are_those_of_the_page_and_its_calls() -> None:
         ({"health": Health(OK, OK, OK, StreamHealth(HealthStatus.DISABLED, HealthReason.POLICY))},
          "set `capture_policy.actions` to `on`"),
         ({"network": [call(omitted_reason="policy")]}, "1 of 1 API answers have no complete body: the project's"),
-        ({"network": [{**call(422, body="{}"), "request": {"omitted_reason": "policy"}}, call(500, body="{}")]},
-         "What was sent with 1 of 2 failed requests isn't in the capture"),
+        ({"network": [{**call(422, body="{}"), "request": {"omitted_reason": "policy"}}]},
+         "What was sent with the request that failed isn't in the capture"),
         ({"network": [call(body="{", omitted_reason="limit")]}, "they were longer than what a capture keeps"),
         ({"network": [call(), call(204)]}, "1 of 2 API answers have no body: the client didn't send them"),
         ({"health": Health(OK, StreamHealth(HealthStatus.PARTIAL, HealthReason.LATE_START), OK)},

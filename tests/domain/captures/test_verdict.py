@@ -7,7 +7,13 @@ import pytest
 
 from ticketbox.domain.captures.fingerprints import fingerprint_message
 from ticketbox.domain.captures.reproduction.expectations import Expectations
-from ticketbox.domain.captures.reproduction.verdict import Observation, judge_round, judge_rounds, list_console
+from ticketbox.domain.captures.reproduction.verdict import (
+    Observation,
+    explain_rounds,
+    judge_round,
+    judge_rounds,
+    list_console,
+)
 from ticketbox.domain.tickets.records import Verdict
 
 BUG = {"name": "TypeError", "message": "Cannot read properties of null (reading 'amount')", "stack": ""}
@@ -110,6 +116,7 @@ def test_failure_that_any_body_gets_decides_nothing() -> None:
 
 def test_different_rounds_are_flaky() -> None:
     assert judge_rounds([Verdict.GONE] * 3) is Verdict.GONE
+    assert judge_rounds([Verdict.UNPROVEN] * 3) is Verdict.UNPROVEN
     assert judge_rounds([Verdict.GONE, Verdict.REPRODUCED, Verdict.GONE]) is Verdict.FLAKY
     assert judge_rounds([Verdict.GONE, Verdict.NOT_REACHED]) is Verdict.FLAKY
 
@@ -134,3 +141,24 @@ def test_request_that_the_run_refused_proves_nothing() -> None:
 def test_captured_text_that_is_no_address_equals_none() -> None:
     expected = expect(requests=({**FAILED, "url": "https://[bad"},))
     assert judge_round(expected, observe(failed_requests=[FAILED])) == "gone"
+
+
+def test_run_without_the_bug_is_unproven_until_one_has_seen_it() -> None:
+    expected = expect((BUG,))
+    assert judge_round(expected, observe(), is_proven=False) is Verdict.UNPROVEN
+    assert judge_round(expected, observe(), is_proven=True) is Verdict.GONE
+    assert judge_round(expected, observe(outdated=True), is_proven=False) is Verdict.UNPROVEN
+    assert judge_round(expected, observe(errors=[BUG]), is_proven=False) is Verdict.REPRODUCED
+    assert judge_round(expected, observe(errors=[OTHER]), is_proven=False) is Verdict.DIFFERENT_ERROR
+
+
+def test_rounds_say_why_they_were_not_reached_or_differed() -> None:
+    def explain(verdict: Verdict, *rounds: tuple[Verdict, str | None]) -> str | None:
+        seen = [observe(reason=reason) for _, reason in rounds]
+        return explain_rounds(verdict, [each for each, _ in rounds], seen)
+
+    stopped = (Verdict.NOT_REACHED, "no button")
+    assert explain(Verdict.NOT_REACHED, stopped, stopped) == "no button"
+    assert explain(Verdict.GONE, (Verdict.GONE, None)) is None
+    assert "no run has reproduced this capture" in (explain(Verdict.UNPROVEN, (Verdict.UNPROVEN, None)) or "")
+    assert explain(Verdict.FLAKY, (Verdict.GONE, None), stopped) == "round 1 gone, round 2 not reached (no button)"

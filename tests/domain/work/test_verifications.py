@@ -48,6 +48,7 @@ def test_reproduced_before_and_gone_after_on_another_commit_prove_a_fix() -> Non
         ([("reproduced", A), ("gone", B), ("flaky", B)], "says flaky"),
         ([("reproduced", A), ("gone", B), ("different_error", B)], "says different_error"),
         ([("reproduced", A), ("not_reached", B)], "says not_reached"),
+        ([("unproven", B)], "says unproven on bbbbbbb, because no run has reproduced the bug"),
         ([("reproduced", A, "cap_1"), ("gone", B, "cap_2")], "reproduced for its capture cap_2"),
         ([("reproduced", A, None), ("gone", B, None)], "names no capture"),
         ([("reproduced", A), ("gone", B, None)], "names no capture"),

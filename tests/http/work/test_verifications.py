@@ -75,7 +75,9 @@ def test_verification_is_listed_with_its_evidence(world: World) -> None:
     }  # fmt: skip
     assert first["created"]["user"]["name"] == world.owner.name
     event = history(world, ticket)[-1]
-    data = {"verification_id": first["id"], "verdict": "reproduced", "commit": "abcdef1"}
+    data = {
+        "verification_id": first["id"], "verdict": "reproduced", "reason": None, "proven": False, "commit": "abcdef1",
+    }  # fmt: skip
     assert (event["type"], event["data"]) == ("verification.added", data)
     second = ok(add(world.api, ticket))
     assert second["branch"] is None
@@ -93,12 +95,45 @@ def test_ticket_has_its_newest_verification_in_lists_too(world: World) -> None:
     ticket, other = (world.ticket(title)["id"] for title in ("First", "Second"))
     ok(add(world.api, ticket, verdict="reproduced", commit=BASE))
     ok(add(world.api, ticket, verdict="flaky"))
-    expected = {ticket: {"verdict": "flaky", "commit": HEAD}, other: None}
+    expected = {ticket: {"verdict": "flaky", "proven": False, "commit": HEAD}, other: None}
     listed = ok(world.api.get("/tickets", params={"project_id": world.project}))["items"]
     assert {each["id"]: each["verification"] for each in listed} == expected
     assert {each: ok(world.api.get(f"/tickets/{each}"))["verification"] for each in (ticket, other)} == expected
     found = call_tool(world, world.owner.token("read"), "list_tickets", {})["structuredContent"]["items"]
     assert {each["id"]: each.get("verification") for each in found} == {ticket: f"flaky on {HEAD}", other: None}
+
+
+def test_gone_is_proven_only_after_the_same_capture_was_reproduced(world: World) -> None:
+    capture = make_capture(world)
+    ticket = capture["ticket_id"]
+    again = make_capture(world, ticket_id=ticket, project_id=None, id="another-capture-of-it")["capture_id"]
+
+    def post(verdict: str, capture_id: str | None = capture["capture_id"]) -> bool:
+        return ok(add(world.api, ticket, verdict=verdict, capture_id=capture_id))["proven"]
+
+    assert not any([post("gone"), post("unproven"), post("reproduced", None), post("gone", None), post("gone")])
+    assert not any([post("reproduced", again), post("gone")])
+    listed = call_tool(world, world.owner.token("read"), "list_tickets", {})["structuredContent"]["items"]
+    assert listed[0]["verification"] == f"unproven on {HEAD}"
+    assert not post("reproduced")
+    assert post("gone")
+    assert not post("flaky")
+    assert not post("gone", None)
+    assert post("gone")
+    found = ok(world.api.get(f"/tickets/{ticket}"))["verification"]
+    assert found == {"verdict": "gone", "proven": True, "commit": HEAD}
+
+
+def test_reason_is_kept_without_secrets_and_told_to_everybody(world: World) -> None:
+    ticket = world.ticket("Pay")["id"]
+    reason = "the page asked for /api?token=abcdefghijklmnop0123456789 and got 502"
+    added = ok(add(world.api, ticket, verdict="not_reached", reason=reason))
+    assert added["reason"].startswith("the page asked for /api?token=")
+    assert "abcdefghijklmnop" not in added["reason"]
+    assert ok(world.api.get(f"/tickets/{ticket}/verifications"))["items"] == [added]
+    assert history(world, ticket)[-1]["data"]["reason"] == added["reason"]
+    found = call_tool(world, world.owner.token("read"), "list_verifications", {"ticket_id": ticket})
+    assert found["structuredContent"]["items"][0]["reason"] == added["reason"]
 
 
 @pytest.mark.parametrize(

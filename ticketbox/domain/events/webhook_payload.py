@@ -70,7 +70,19 @@ def _compose_sentence(
         name = plain(f"{key or event.ticket_id} {title or ''}".strip())
         ticket = link.format(url=f"{public_url}/tickets/{event.ticket_id}", name=name)
     words = _PHRASES.get(event.type)
-    return f"{who}: {plain(event.type)}" if words is None else f"{who} {words.format(ticket=ticket)}"
+    if words is None:
+        return f"{who}: {plain(event.type)}"
+    return f"{who} {words.format(ticket=ticket)}{plain(_describe_result(event))}"
+
+
+def _describe_result(event: Event) -> str:
+    """Describe what a verification found out; an empty text for other events."""
+    data = event.data
+    if event.type != "verification.added":
+        return ""
+    verdict = "unproven" if data["verdict"] == "gone" and not data.get("proven") else str(data["verdict"])
+    reason = f" ({data['reason']})" if data.get("reason") else ""
+    return f": {verdict.replace('_', ' ')} on {data['commit'][:7]}{reason}"
 
 
 def _escape_for_slack(text: str) -> str:

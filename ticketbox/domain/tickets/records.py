@@ -122,19 +122,24 @@ class Blocker(msgspec.Struct, frozen=True):
 
 
 class Verdict(StrEnum):
-    """What the reproduction did: it saw the bug, no error, another error, not the page, or something else each time."""
+    """What the reproduction did: it saw the bug, no error, another error, not the page, or something else each time.
+
+    It is unproven that the bug is gone while no run has seen it.
+    """
 
     REPRODUCED = "reproduced"
     GONE = "gone"
+    UNPROVEN = "unproven"
     DIFFERENT_ERROR = "different_error"
     NOT_REACHED = "not_reached"
     FLAKY = "flaky"
 
 
 class LastVerification(msgspec.Struct, frozen=True):
-    """What a ticket's newest verification says."""
+    """What a ticket's newest verification says. `proven`: it is `gone`, and an earlier run saw the bug."""
 
     verdict: Verdict
+    proven: bool
     commit: str
 
 

@@ -14,8 +14,10 @@ MAX_ROUNDS = 20
 class Verification(msgspec.Struct, frozen=True):
     """A run of a ticket's reproduction against a commit. It never changes.
 
-    `branch` is null if none was named. `console` are the errors in the console, `screenshot` and `trace`
-    the ids of attachments of the ticket; they are null if there are none, or they were deleted.
+    `reason` says why the run wasn't reached, or what differed; it is null if there is nothing to say. `proven`: the
+    verdict is `gone`, and an earlier run of the same capture saw the bug. `branch` is null if none was named. `console`
+    are the errors in the console, `screenshot` and `trace` the ids of attachments of the ticket; they are null if there
+    are none, or they were deleted.
     """
 
     id: str
@@ -25,6 +27,8 @@ class Verification(msgspec.Struct, frozen=True):
     branch: str | None
     base_url: str
     verdict: Verdict
+    reason: str | None
+    proven: bool
     rounds: int
     console: list[str]
     screenshot: str | None
@@ -79,6 +83,11 @@ def find_missing_proof(newest_first: Sequence[Proof], reopened_at: int) -> str |
         )
     after, *before = newest_first
     commit = after.commit[:7]
+    if after.verdict is Verdict.UNPROVEN:
+        return (
+            f"the newest verification says unproven on {commit}, because no run has reproduced the bug; run `ticketbox "
+            "verify` on a commit with the bug, which must say reproduced, then again on the one with the fix"
+        )
     if after.verdict is not Verdict.GONE:
         return (
             f"the newest verification says {after.verdict.value} on {commit}; run `ticketbox verify` on the commit "

@@ -46,6 +46,14 @@ class AddVerification(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     commit: Annotated[Commit, Meta(description="The commit that ran: 7 to 64 hexadecimal digits.")]
     base_url: BaseUrl
     verdict: Annotated[Verdict, Meta(description="What the reproduction did.")]
+    reason: (
+        Annotated[
+            str,
+            Meta(min_length=1, max_length=LINE_CHARACTERS, description="Why it wasn't reached, or what differed."),
+            match_whole(r"[^\x00]*"),
+        ]
+        | None
+    ) = None
     branch: Annotated[AnyBranch, Meta(description="The branch that the commit is on.")] | None = None
     rounds: Annotated[int, Meta(ge=1, le=MAX_ROUNDS, description="How often it ran.")] = 1
     capture_id: Annotated[CaptureId, Meta(description="The capture it replayed.")] | None = None
@@ -61,7 +69,7 @@ class AddVerification(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 async def redact_verification(
     services: Services, actor: Actor, args: AddVerification, context: RequestContext
 ) -> AddVerification:
-    """Remove secrets from the console and the address, by the rules of the ticket's project."""
+    """Remove secrets from the console, the reason and the address, by the rules of the ticket's project."""
 
     def load_rules(tx: Read) -> list[str]:
         row, _ = find_writable_ticket(tx, actor, args.ticket_id)
@@ -71,7 +79,9 @@ async def redact_verification(
 
     def redact() -> AddVerification:
         console = [redactor.redact_text(line, LINE_CHARACTERS) for line in args.console]
-        return msgspec.structs.replace(args, console=console, base_url=redactor.redact_url(args.base_url))
+        reason = args.reason and redactor.redact_text(args.reason, LINE_CHARACTERS)
+        base_url = redactor.redact_url(args.base_url)
+        return msgspec.structs.replace(args, console=console, reason=reason, base_url=base_url)
 
     return await services.small_captures.run(actor.share, redact)
 
@@ -105,6 +115,7 @@ def add_verification(tx: Write, actor: Actor, args: AddVerification, redacted: A
             branch=args.branch,
             base_url=redacted.base_url,
             verdict=args.verdict,
+            reason=redacted.reason,
             rounds=args.rounds,
             console=redacted.console,
             screenshot=_find_attachment(tx, actor, row.key, "screenshot", args.screenshot),
@@ -115,7 +126,8 @@ def add_verification(tx: Write, actor: Actor, args: AddVerification, redacted: A
     added = verifications.load_verification(tx, key)
     record_ticket_event(
         tx, actor, row, "verification.added",
-        verification_id=added.id, verdict=added.verdict.value, commit=added.commit,
+        verification_id=added.id, verdict=added.verdict.value, reason=added.reason, proven=added.proven,
+        commit=added.commit,
     )  # fmt: skip
     return added
 

@@ -35,7 +35,8 @@ _SELECT_BLOCKERS = """(
   WHERE l.other_id = t.id AND l.kind = 'blocks' AND b.resolved = 0 AND b.status = 'active' AND bv.within)"""
 
 _SELECT_VERIFICATION = """(
-  SELECT n.verdict || ' ' || n.commit_hash FROM verification n WHERE n.ticket_id = t.id ORDER BY n.id DESC LIMIT 1)"""
+  SELECT n.verdict || ' ' || n.proven || ' ' || n.commit_hash
+  FROM verification n WHERE n.ticket_id = t.id ORDER BY n.id DESC LIMIT 1)"""
 
 _CONVERSIONS = [(field.name, field.from_column) for field in FIELDS if field.from_column is not None]
 # Each column of a ticket's row, by the name of what it holds in the record: rows are read by it, never by a number.
@@ -123,8 +124,8 @@ def _read_blockers(blockers: str | None) -> list[Blocker]:
 def _read_verification(verification: str | None) -> LastVerification | None:
     if verification is None:
         return None
-    verdict, commit = verification.split(" ")
-    return LastVerification(Verdict(verdict), commit)
+    verdict, proven, commit = verification.split(" ")
+    return LastVerification(Verdict(verdict), proven == "1", commit)
 
 
 # The blockers look projects up as well. For two look-ups SQLite would list all visible projects first, and build an

@@ -11,8 +11,8 @@ from ticketbox.store.core.bylines import Bylines
 from ticketbox.store.file.database import Read, Row, Write
 
 _SELECT_VERIFICATION = """
-SELECT v.id, v.public_id, t.public_id, c.public_id, v.commit_hash, v.branch, v.base_url, v.verdict, v.rounds, v.console,
-  s.public_id, r.public_id, v.created_at, v.created_by
+SELECT v.id, v.public_id, t.public_id, c.public_id, v.commit_hash, v.branch, v.base_url, v.verdict, v.reason,
+  v.proven, v.rounds, v.console, s.public_id, r.public_id, v.created_at, v.created_by
 FROM verification v JOIN ticket t ON t.id = v.ticket_id LEFT JOIN capture c ON c.id = v.capture_id
 LEFT JOIN asset s ON s.id = v.screenshot_id LEFT JOIN asset r ON r.id = v.trace_id
 """
@@ -29,6 +29,8 @@ class _VerificationRow(NamedTuple):
     branch: str | None
     base_url: str
     verdict: str
+    reason: str | None
+    proven: int
     rounds: int
     console: str
     screenshot: str | None
@@ -65,6 +67,8 @@ def _build_verifications(tx: Read, records: list[Row]) -> list[tuple[int, Verifi
                 branch=row.branch,
                 base_url=row.base_url,
                 verdict=Verdict(row.verdict),
+                reason=row.reason,
+                proven=bool(row.proven),
                 rounds=row.rounds,
                 console=msgspec.json.decode(row.console, type=list[str]),
                 screenshot=row.screenshot,
@@ -85,6 +89,7 @@ class NewVerification(msgspec.Struct, frozen=True):
     branch: str | None
     base_url: str
     verdict: Verdict
+    reason: str | None
     rounds: int
     console: list[str]
     screenshot: int | None
@@ -93,20 +98,24 @@ class NewVerification(msgspec.Struct, frozen=True):
 
 
 INSERT_VERIFICATION = """
-INSERT INTO verification (public_id, ticket_id, capture_id, commit_hash, branch, base_url, verdict, rounds, console,
-  screenshot_id, trace_id, created_at, created_by)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+INSERT INTO verification (public_id, ticket_id, capture_id, commit_hash, branch, base_url, verdict, reason, proven,
+  rounds, console, screenshot_id, trace_id, created_at, created_by)
+VALUES (:id, :ticket, :capture, :commit, :branch, :base_url, :verdict, :reason, :verdict = 'gone' AND EXISTS (
+    SELECT 1 FROM verification WHERE capture_id = :capture AND verdict = 'reproduced'),
+  :rounds, :console, :screenshot, :trace, :now, :byline)
 """
 
 
 def insert_verification(tx: Write, new: NewVerification) -> int:
     """Insert a verification, and return its key."""
-    return tx.insert(
-        INSERT_VERIFICATION,
-        (generate_id(Prefix.VERIFICATION), new.ticket, new.capture, new.commit, new.branch, new.base_url,
-         new.verdict.value, new.rounds, msgspec.json.encode(new.console).decode(), new.screenshot, new.trace,
-         tx.now, new.byline),
-    )  # fmt: skip
+    values = {
+        **msgspec.structs.asdict(new),
+        "id": generate_id(Prefix.VERIFICATION),
+        "verdict": new.verdict.value,
+        "console": msgspec.json.encode(new.console).decode(),
+        "now": tx.now,
+    }
+    return tx.insert(INSERT_VERIFICATION, values)
 
 
 class StoredProof(NamedTuple):

@@ -10,9 +10,9 @@ function failing(errors: number, failed_requests: number): Partial<Ticket> {
   return { capture: { counts: { errors, failed_requests } } as CaptureSummary };
 }
 
-function buildFix(verdict: Verdict): Partial<Ticket> {
+function buildFix(verdict: Verdict, proven = verdict === 'gone'): Partial<Ticket> {
   return {
-    verification: { verdict, commit: 'abcdef1' },
+    verification: { verdict, proven, commit: 'abcdef1' },
     pull_request: { name: '#316', url: 'https://git.example/pull/316' },
   };
 }
@@ -31,6 +31,11 @@ test.each<[string, Partial<Ticket>, string[]]>([
     'a bug that is gone has no errors',
     { ...failing(5, 2), ...buildFix('gone') },
     ['verdict', 'pull_request'],
+  ],
+  [
+    'errors while nothing proves that the bug is gone',
+    { ...failing(5, 0), ...buildFix('gone', false) },
+    ['errors', 'verdict', 'pull_request'],
   ],
   ['errors and no reproduction', { ...failing(5, 0), ...buildFix('reproduced') }, ['errors', 'pull_request']],
   ['a capture without failures', failing(0, 0), ['capture']],

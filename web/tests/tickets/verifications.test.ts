@@ -4,6 +4,7 @@ import {
   chooseSides,
   describeVerification,
   describeRounds,
+  readVerdict,
   writeCommand,
 } from '../../src/app/tickets/verifications/verifications';
 
@@ -43,6 +44,15 @@ test('the command runs where the last one ran, and quotes what a shell would cha
 });
 
 test('the history names verdict and commit', () => {
-  expect(describeVerification('gone', 'a'.repeat(40))).toBe('verified that the bug is gone on aaaaaaa');
-  expect(describeVerification('reproduced', 'abcdef1')).toBe('reproduced the bug on abcdef1');
+  const describe = (verdict: Verdict, proven = false, reason: string | null = null) =>
+    describeVerification({ verdict, proven, reason, commit: 'a'.repeat(40) });
+  expect(describe('gone', true)).toBe('verified that the bug is gone on aaaaaaa');
+  expect(describe('reproduced')).toBe('reproduced the bug on aaaaaaa');
+  expect(describe('not_reached', false, 'no button')).toBe('didn’t reach the bug on aaaaaaa: no button');
+});
+
+test('a bug that no run has seen isn’t shown as gone', () => {
+  expect(readVerdict({ verdict: 'gone', proven: false })).toBe('unproven');
+  expect(readVerdict({ verdict: 'gone', proven: true })).toBe('gone');
+  expect(readVerdict({ verdict: 'flaky', proven: false })).toBe('flaky');
 });

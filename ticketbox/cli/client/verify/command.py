@@ -39,9 +39,11 @@ def verify(
 ) -> None:  # fmt: skip
     """Run the reproduction of a ticket's bug against an application, and post the verdict to the ticket.
 
-    It runs with the Playwright that is installed here. Without a token it needs --pack, and posts nothing. Exit status:
-    0 the verdict is the expected one, 10 reproduced, 11 gone, 12 different_error, 13 not_reached, 14 flaky; 1 the test
-    didn't run, 2 wrong usage, 3 nothing to replay, 4 not signed in, 5 server or application not reachable.
+    It runs with the Playwright that is installed here. Without a token it needs --pack, and posts nothing. A pack
+    remembers that it reproduced the bug (proof.json); until then, its runs without the bug are unproven. Exit status:
+    0 the verdict is the expected one, 10 reproduced, 11 gone, 12 different_error, 13 not_reached, 14 flaky,
+    15 unproven; 1 the test didn't run, 2 wrong usage, 3 nothing to replay, 4 not signed in, 5 server or application not
+    reachable.
     """
     from ticketbox.cli.client.verify.outcome import Request, verify_ticket
     from ticketbox.domain.core.ids import find_ticket_in_branch

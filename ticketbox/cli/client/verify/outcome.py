@@ -19,10 +19,17 @@ from ticketbox.cli.client.repository.checkout import clean_branch, find_branch
 from ticketbox.cli.client.repository.commit import find_commit, is_current
 from ticketbox.cli.client.terminal import escape_line, escape_text, format_count, print_line, style
 from ticketbox.cli.client.verify.playwright import PlaywrightError, find_trace, prepare_runner, run_rounds
+from ticketbox.cli.client.verify.proof import has_proof, save_proof
 from ticketbox.cli.core.output import exit_with_error
 from ticketbox.domain.captures.reproduction.expectations import Expectations
 from ticketbox.domain.captures.reproduction.pack import EXPECTED
-from ticketbox.domain.captures.reproduction.verdict import Observation, judge_round, judge_rounds, list_console
+from ticketbox.domain.captures.reproduction.verdict import (
+    Observation,
+    explain_rounds,
+    judge_round,
+    judge_rounds,
+    list_console,
+)
 from ticketbox.domain.tickets.records import Verdict
 from ticketbox.operations.work.verifications import LINE_CHARACTERS, MAX_CONSOLE
 
@@ -37,10 +44,13 @@ class VerdictStatus(IntEnum):
     DIFFERENT_ERROR = 12
     NOT_REACHED = 13
     FLAKY = 14
+    UNPROVEN = 15
 
 
 class Outcome(msgspec.Struct, frozen=True):
     """What a run found out; `posted` is the verification, or null if it wasn't posted.
+
+    `reason` says why it wasn't reached, or what differed. `proven`: the bug is gone, and an earlier run saw it.
 
     `external` is whether somebody without an account sent the capture, `confirmed` whether a member confirmed it.
     """
@@ -53,6 +63,8 @@ class Outcome(msgspec.Struct, frozen=True):
     branch: str | None
     base_url: str
     verdict: Verdict
+    reason: str | None
+    proven: bool
     rounds: list[Verdict]
     console: list[str]
     posted: Json | None
@@ -90,7 +102,7 @@ def verify_ticket(request: Request) -> None:
         check_application(request.base_url)
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="ticketbox-verify-")))
         _load_pack(server, folder, request.pack, request.capture or request.key)
-        outcome, picture = _run_rounds(request, folder, commit)
+        outcome, picture = _run_rounds(request, server, folder, commit)
         if posts_to is not None:
             outcome = msgspec.structs.replace(outcome, posted=_post(posts_to, outcome, picture, find_trace(folder)))
     if request.wants_json:
@@ -101,7 +113,9 @@ def verify_ticket(request: Request) -> None:
         raise SystemExit(VerdictStatus[outcome.verdict.name])
 
 
-def _run_rounds(request: Request, folder: Path, commit: str | None) -> tuple[Outcome, Path | None]:
+def _run_rounds(
+    request: Request, server: Server | None, folder: Path, commit: str | None
+) -> tuple[Outcome, Path | None]:
     """Run all rounds; return the outcome, and the picture of the last round."""
     expected = _read_expectations(folder)
     if expected.external:
@@ -109,6 +123,7 @@ def _run_rounds(request: Request, folder: Path, commit: str | None) -> tuple[Out
         click.echo(f"External capture: somebody without an account sent it, and {state}.", err=True)
     for each in expected.missing:
         click.echo(escape_line(each), err=True)
+    is_proven = has_proof(folder) if request.pack else _was_reproduced(server, request.key, expected.capture_id)
     verdicts: list[Verdict] = []
     seen: list[Observation] = []
     try:
@@ -116,7 +131,7 @@ def _run_rounds(request: Request, folder: Path, commit: str | None) -> tuple[Out
         ran = run_rounds(runner, folder, request.base_url, request.rounds, offline=request.offline)
         for number, observed in enumerate(ran, 1):
             seen.append(observed)
-            verdicts.append(judge_round(expected, observed))
+            verdicts.append(judge_round(expected, observed, is_proven=is_proven))
             stopped = "" if seen[-1].stopped_at is None else f", stopped at step {seen[-1].stopped_at}"
             reason = f": {escape_line(seen[-1].reason)}" if seen[-1].reason else ""
             click.echo(f"Round {number} of {request.rounds}: {_name(verdicts[-1])}{stopped}{reason}", err=True)
@@ -124,12 +139,27 @@ def _run_rounds(request: Request, folder: Path, commit: str | None) -> tuple[Out
         exit_with_error(escape_text(str(error)))
     console = [line[:LINE_CHARACTERS] for line in list_console(seen[-1])[:MAX_CONSOLE]]
     verdict = judge_rounds(verdicts)
+    if request.pack and verdict is Verdict.REPRODUCED:
+        save_proof(request.pack, folder, commit)
     outcome = Outcome(
         request.key, expected.capture_id, expected.external, expected.confirmed, commit, _find_branch(request),
-        request.base_url, verdict, verdicts, console,
+        request.base_url, verdict, explain_rounds(verdict, verdicts, seen), verdict is Verdict.GONE, verdicts, console,
         posted=None,
     )  # fmt: skip
     return outcome, folder / Path(seen[-1].screenshot).name if seen[-1].screenshot else None
+
+
+def _was_reproduced(server: Server | None, ticket: str, capture: str) -> bool:
+    """Whether an earlier run of this capture saw the bug, as the ticket's verifications say."""
+    given: Json = {"ticket_id": ticket}
+    while server is not None:
+        page = decode_body(server.call("list_verifications", given))
+        if any(each["verdict"] == Verdict.REPRODUCED and each["capture_id"] == capture for each in page["items"]):
+            return True
+        if page["next_cursor"] is None:
+            return False
+        given["cursor"] = page["next_cursor"]
+    return False
 
 
 def _find_branch(request: Request) -> str | None:
@@ -183,6 +213,7 @@ def _post(server: Server, outcome: Outcome, picture: Path | None, trace: Path | 
         "commit": outcome.commit,
         "base_url": outcome.base_url,
         "verdict": outcome.verdict.value,
+        "reason": outcome.reason and outcome.reason[:LINE_CHARACTERS],
         "rounds": len(outcome.rounds),
         "branch": outcome.branch,
         "capture_id": outcome.capture_id,
@@ -220,6 +251,10 @@ def _print_outcome(outcome: Outcome) -> None:
         f"{style(_name(outcome.verdict), fg=colour, bold=True)}{escape_line(commit)}, "
         f"{format_count(len(outcome.rounds), 'round')}"
     )
+    if outcome.reason:
+        print_line(f"  {escape_line(outcome.reason)}")
+    if outcome.verdict is Verdict.UNPROVEN:
+        print_line("  Run it on the commit that has the bug, with --expect reproduced, then here again.")
     for line in outcome.console:
         print_line(style(f"  {escape_line(line.partition(chr(10))[0])}", dim=True))
     print_line(

@@ -11,8 +11,14 @@ from ticketbox.cli.client.terminal import Style, escape_line, format_age, print_
 
 Json = dict[str, Any]
 
-_COLUMNS = ("VERDICT", "COMMIT", "BRANCH", "ROUNDS", "POSTED", "BY", "BASE URL")
-_STYLES: tuple[Style, ...] = ({"bold": True}, {"fg": "cyan"}, {}, {}, {}, {}, {"dim": True})
+_COLUMNS = ("VERDICT", "COMMIT", "BRANCH", "ROUNDS", "POSTED", "BY", "BASE URL", "REASON")
+_STYLES: tuple[Style, ...] = ({"bold": True}, {"fg": "cyan"}, {}, {}, {}, {}, {"dim": True}, {})
+
+
+def _name_verdict(verification: Json) -> str:
+    """Name a verdict; that a bug is gone proves nothing while no earlier run saw it."""
+    verdict = verification["verdict"]
+    return "unproven" if verdict == "gone" and not verification["proven"] else verdict.replace("_", " ")
 
 
 def _print_verifications(response: httpx2.Response, _: Json) -> None:
@@ -22,17 +28,18 @@ def _print_verifications(response: httpx2.Response, _: Json) -> None:
         return
     rows = [
         [
-            each["verdict"].replace("_", " "),
+            _name_verdict(each),
             each["commit"][:12],
             each.get("branch") or "",
             str(each["rounds"]),
             format_age(each["created"]["at"]),
             each["created"].get("token_label") or each["created"]["user"]["name"],
             each["base_url"],
+            each["reason"] or "",
         ]
         for each in page["items"]
     ]
-    print_table(_COLUMNS, rows, flexible=6, styles=_STYLES)
+    print_table(_COLUMNS, rows, flexible=7, styles=_STYLES)
     if page["next_cursor"]:
         click.echo(f"There are more: add --cursor {escape_line(page['next_cursor'])}", err=True)
 

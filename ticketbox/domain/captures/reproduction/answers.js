@@ -8,7 +8,7 @@
  * @typedef {{
  *   starts: number, ends: number, method: string, url: URL, body: unknown, status: number,
  *   headers: Record<string, string>, location: string, text: string, error: boolean, exact: boolean, taken: boolean, answered: boolean,
- *   served: boolean,
+ *   served: boolean, asked: boolean,
  * }} Recorded
  */
 
@@ -17,7 +17,7 @@ const REDACTED = '[redacted]';
 export const API_TYPES = new Set(['fetch', 'xhr']);
 const ID = /^(?:\d+|[0-9a-f]{7,}|[0-9a-f-]{36}|[a-z]{1,5}[-_][0-9a-z]*\d[0-9a-z]*|(?=\D*\d)[\w-]{16,})$/i;
 /** What scripts send by mistake in place of a value. */
-const MISTAKES = /^(?:undefined|null|NaN|Invalid Date|\[object \w+\])$/;
+export const MISTAKES = /^(?:undefined|null|NaN|Invalid Date|\[object \w+\])$/;
 const READING = /^(?:GET|HEAD|OPTIONS)$/;
 /** The headers that scripts read, without those that a browser obeys, which could lead it out of the recording. */
 const SERVED =
@@ -99,6 +99,7 @@ function parseCalls(entries) {
     taken: false,
     answered: false,
     served: false,
+    asked: false,
   }));
 }
 

@@ -1,7 +1,7 @@
 """What a reproduction looks for: the failures of the capture, and what it lacks."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import msgspec
 
@@ -9,22 +9,19 @@ from ticketbox.domain.captures.actions import ActionKind
 from ticketbox.domain.captures.capture import (
     ConsoleEntry,
     ErrorEntry,
-    ErrorKind,
     Health,
     HealthReason,
-    Level,
     NetworkEntry,
     OmittedReason,
     Stream,
 )
 from ticketbox.domain.captures.fingerprints import fingerprint_message
 from ticketbox.domain.captures.health import get_stream_health
+from ticketbox.domain.captures.reproduction.bug import Bug
 from ticketbox.domain.captures.reproduction.moments import API_TYPES
 from ticketbox.domain.captures.reproduction.spec import Line
-from ticketbox.domain.captures.streams import is_failure
 from ticketbox.domain.captures.summaries.overview import format_error
 
-MAX_EACH = 50
 MAX_TEXT = 2_000
 
 MAX_WAIT = 20_000  # FAILURE_MS of reproduction.js
@@ -66,13 +63,14 @@ class TimedStep(msgspec.Struct, frozen=True):
 
 
 class Expectations(msgspec.Struct, frozen=True):
-    """The contents of expected.json.
+    """The contents of expected.json. One failure of the capture is the bug: an error, a request, or a printed text.
 
     `unknown` are the steps that the test lacks because the record doesn't name their element, or because nothing was
     recorded before a failure that loading the page doesn't explain: without them, no run says that the bug is gone.
     `title` is that of the page. `wait_ms` is how long a failure may come after the last step; the test waits for 20 s
-    at most. `external` is whether somebody without an account sent the capture, `confirmed` whether a member confirmed
-    it.
+    at most. `acted_at` and `failed_at` are when the last repeated step was done and when the bug happened, in epoch
+    milliseconds: the calls in between led to the bug. `external` is whether somebody without an account sent the
+    capture, `confirmed` whether a member confirmed it.
     """
 
     capture_id: str
@@ -86,6 +84,8 @@ class Expectations(msgspec.Struct, frozen=True):
     missing: list[str]
     title: str = ""
     unknown: list[TimedStep] = []
+    acted_at: float | None = None
+    failed_at: float | None = None
     external: bool = False
     confirmed: bool = False
 
@@ -100,54 +100,36 @@ class Expectations(msgspec.Struct, frozen=True):
         return bool(self.failed_requests) and not (self.errors or self.console_errors)
 
 
-def list_errors(entries: Iterable[ErrorEntry]) -> list[ExpectedError]:
-    """List the different errors of the page's own code."""
-    found: dict[int, ExpectedError] = {}
-    for entry in entries:
-        text = format_error(entry)
-        fingerprint = fingerprint_message(text)
-        if entry.kind not in (ErrorKind.ERROR, ErrorKind.UNHANDLED_REJECTION) or fingerprint is None:
-            continue
-        known = found.get(fingerprint.value)
-        count = entry.count + (known.count if known else 0)
-        message = text.removeprefix(f"{entry.name}: ")[:MAX_TEXT]
-        found[fingerprint.value] = ExpectedError(entry.name, message, f"{fingerprint.value:014x}", count)
-        if len(found) == MAX_EACH:
-            break
-    return list(found.values())
+def describe_bug(bug: Bug | None) -> tuple[list[ExpectedError], list[ExpectedRequest], list[str]]:
+    """Describe what the test looks for: one error, one failed request, or one text of the console."""
+    match bug and bug.entry:
+        case ErrorEntry() as entry:
+            text = format_error(entry)
+            fingerprint = fingerprint_message(text)
+            assert fingerprint is not None
+            message = text.removeprefix(f"{entry.name}: ")[:MAX_TEXT]
+            return [ExpectedError(entry.name, message, f"{fingerprint.value:014x}", entry.count)], [], []
+        case NetworkEntry() as entry:
+            return [], [_describe_request(entry)], []
+        case ConsoleEntry() as entry:
+            return [], [], [" ".join(entry.args)[:MAX_TEXT]]
+        case None:
+            return [], [], []
 
 
-def list_failed_requests(entries: Iterable[NetworkEntry]) -> list[ExpectedRequest]:
-    """List the different calls that failed."""
-    failed = (entry for entry in entries if is_failure(entry) and entry.type in API_TYPES)
-    found = {ExpectedRequest(each.method, each.url, each.status, each.error): None for each in failed}
-    return list(found)[:MAX_EACH]
+def find_last_act(lines: Sequence[Line]) -> float | None:
+    """Find when the last step was done that the test repeats, in epoch milliseconds."""
+    acts = [line for line in lines if line.code and not line.code.startswith("arrive(")]
+    return max((moment for line in acts for moment in (line.step.ts, *line.again)), default=None)
 
 
-def list_console_errors(entries: Iterable[ConsoleEntry]) -> list[str]:
-    """List the different errors that the page printed."""
-    found = {" ".join(each.args)[:MAX_TEXT]: None for each in entries if each.level is Level.ERROR}
-    return list(found)[:MAX_EACH]
+def compute_wait(lines: Sequence[Line], failed_at: float | None, began: float | None) -> int:
+    """Compute how long after its last step the test has to wait for the failure, in milliseconds.
 
-
-def find_failures(
-    console: Iterable[ConsoleEntry], network: Iterable[NetworkEntry], errors: Iterable[ErrorEntry]
-) -> list[float]:
-    """Return the times of the failures that the reproduction looks for, in epoch milliseconds."""
-    times = [entry.ts for entry in errors if entry.kind in (ErrorKind.ERROR, ErrorKind.UNHANDLED_REJECTION)]
-    times = times or [entry.ts for entry in console if entry.level is Level.ERROR]
-    return times or [entry.ts + (entry.duration_ms or 0) for entry in network if is_failure(entry)]
-
-
-def compute_wait(lines: Sequence[Line], failures: Sequence[float], began: float | None) -> int:
-    """Compute how long after its last step the test has to wait for a failure, in milliseconds.
-
-    That is for the last failure that it can wait for, or else for the first one. `began` is when the recording began,
-    for a capture without steps.
+    `began` is when the recording began, for a capture without steps.
     """
     last = max((moment for line in lines if line.code for moment in (line.step.ts, *line.again)), default=began)
-    gaps = sorted(time - last for time in failures) if last is not None else []
-    gap = max((each for each in gaps if each + _SHORTEST_WAIT <= MAX_WAIT), default=gaps[0] if gaps else 0)
+    gap = 0 if failed_at is None or last is None else failed_at - last
     return int(max(gap, 0) + _SHORTEST_WAIT)
 
 
@@ -233,14 +215,17 @@ def _list_missing_answers(network: Sequence[NetworkEntry]) -> list[str]:
 def _list_missing_sent(network: Sequence[NetworkEntry], expected: Expectations) -> list[str]:
     if not expected.is_found_by_requests:
         return []
-    failed = [each for each in network if is_failure(each) and each.type in API_TYPES]
-    lacking = sum(each.request.omitted_reason is not None for each in failed)
-    if not lacking:
+    bug = expected.failed_requests[0]
+    if not any(_describe_request(each) == bug and each.request.omitted_reason is not None for each in network):
         return []
     return [
-        f"What was sent with {lacking:,} of {len(failed):,} failed requests isn't in the capture, so the test can't "
-        "tell them from corrected ones: set `capture_policy.bodies` to `shape` or `on`, and capture the bug again."
+        "What was sent with the request that failed isn't in the capture, so the test can't tell it from a corrected "
+        "one: set `capture_policy.bodies` to `shape` or `on`, and capture the bug again."
     ]
+
+
+def _describe_request(entry: NetworkEntry) -> ExpectedRequest:
+    return ExpectedRequest(entry.method, entry.url, entry.status, entry.error)
 
 
 def _is_answer_complete(entry: NetworkEntry) -> bool:

@@ -14,6 +14,7 @@ from ticketbox.domain.captures.har import encode_har
 from ticketbox.domain.captures.records import Capture
 from ticketbox.domain.captures.redaction.redactor import redact_text
 from ticketbox.domain.captures.reproduction import expectations
+from ticketbox.domain.captures.reproduction.bug import Bug, find_bug
 from ticketbox.domain.captures.reproduction.expectations import Expectations, TimedStep
 from ticketbox.domain.captures.reproduction.spec import Line, plan_steps, write_spec
 from ticketbox.domain.captures.steps import build_steps
@@ -22,7 +23,7 @@ from ticketbox.domain.captures.summaries.overview import format_error
 SPEC, EXPECTED, HAR = "reproduce.spec.ts", "expected.json", "network.har"
 # the same for every capture
 HELPERS = (
-    "reproduction.js", "reproduction.d.ts", "answers.js", "boundary.js", "failures.js", "observations.js",
+    "reproduction.js", "reproduction.d.ts", "answers.js", "boundary.js", "failures.js", "observations.js", "reasons.js",
 )  # fmt: skip
 _FIRST_DATE = (1980, 1, 1, 0, 0, 0)  # the same capture always has the same pack
 _README = """\
@@ -65,11 +66,11 @@ def build_files(recording: Recording, version: str) -> list[PackFile]:
     """Build the files of a pack, most telling first. `version` is ticketbox's."""
     capture = recording.capture
     title = redact_text(recording.title)[0]
-    failures = expectations.find_failures(recording.console, recording.network, recording.errors)
-    last_failure = max(failures, default=None)
-    planned = plan_steps(build_steps(recording.actions), capture.page.url, recording.network)
-    lines = list(takewhile(lambda line: last_failure is None or line.step.ts <= last_failure, planned)) or planned
-    expected = _build_expectations(recording, lines, failures)
+    steps = build_steps(recording.actions)
+    bug = find_bug(recording.console, recording.network, recording.errors, steps, capture.page.url)
+    planned = plan_steps(steps, capture.page.url, recording.network)
+    lines = list(takewhile(lambda line: bug is None or line.step.ts <= bug.at, planned)) or planned
+    expected = _build_expectations(recording, lines, bug)
     looked_for = [f"Fails if this happens again: {each}" for each in _describe_expectations(expected)]
     closing = [*_describe_later_steps(planned, lines), *(looked_for or expected.missing[-1:])]
     spec = write_spec(title, lines, capture.page.url, capture.environment.viewport, closing=closing)
@@ -92,16 +93,17 @@ def compress_files(files: Sequence[PackFile]) -> bytes:
     return target.getvalue()
 
 
-def _build_expectations(recording: Recording, lines: Sequence[Line], failures: Sequence[float]) -> Expectations:
+def _build_expectations(recording: Recording, lines: Sequence[Line], bug: Bug | None) -> Expectations:
     capture, began = recording.capture, _find_beginning(recording)
-    wait_ms = expectations.compute_wait(lines, failures, began)
+    wait_ms = expectations.compute_wait(lines, bug and bug.at, began)
+    errors, failed_requests, console_errors = expectations.describe_bug(bug)
     expected = Expectations(
         capture_id=capture.id,
         ticket_id=capture.ticket_id,
         page=capture.page.url,
-        errors=expectations.list_errors(recording.errors),
-        failed_requests=expectations.list_failed_requests(recording.network),
-        console_errors=expectations.list_console_errors(recording.console),
+        errors=errors,
+        failed_requests=failed_requests,
+        console_errors=console_errors,
         steps=[
             TimedStep(line.step.number, line.step.ts, line.place, list(line.again), list(line.typed))
             for line in lines
@@ -111,6 +113,8 @@ def _build_expectations(recording: Recording, lines: Sequence[Line], failures: S
         missing=[],
         title=redact_text(capture.page.title)[0],
         unknown=expectations.list_unknown(lines, capture.health, wait_ms, began),
+        acted_at=expectations.find_last_act(lines),
+        failed_at=bug and bug.at,
         external=capture.external,
         confirmed=capture.confirmed is not None,
     )
@@ -135,8 +139,10 @@ def _describe_later_steps(planned: Sequence[Line], lines: Sequence[Line]) -> lis
 def _describe_expectations(expected: Expectations) -> list[str]:
     errors = [format_error(each) for each in expected.errors]
     printed = [f"{each} (in the console)" for each in expected.console_errors]
-    failed = [f"{each.method} {each.url}: {each.status or each.error}" for each in expected.failed_requests]
-    return [" ".join(each.split())[:200] for each in (errors or printed or failed)[:3]]
+    failed = [
+        f"{each.method} {each.url}: {each.status or each.error or 'no answer'}" for each in expected.failed_requests
+    ]
+    return [" ".join(each.split())[:200] for each in (errors or printed or failed)]
 
 
 def _write_readme(title: str, key: str, expected: Expectations) -> str:

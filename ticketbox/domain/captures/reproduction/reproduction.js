@@ -17,16 +17,9 @@ import {
   listStatuses,
 } from './answers.js';
 import { buildAddress, confine } from './boundary.js';
-import {
-  describe,
-  findCaptured,
-  isFoundByRequests,
-  isSame,
-  isSamePath,
-  listReplaced,
-  readPath,
-} from './failures.js';
+import { findCaptured, isSame, isSamePath, listReplaced, readPath } from './failures.js';
 import { observe, saveResult } from './observations.js';
+import { explainDocument, explainEnd, findMissed, findUnserved } from './reasons.js';
 
 /** @typedef {{ number: number, reason: string }} Obstacle Why a run says nothing, and from which step on. */
 
@@ -101,11 +94,17 @@ async function startReplay(
   /** The path that the last step led to; null after a step with an element, which may lead elsewhere on a fix. */
   let destination = /** @type {string | null} */ (null);
   let isUsed = false;
+  /** @type {import('./reasons.js').Sent[]} */
+  const sent = [];
+  /** Whether messages came from a socket or an event stream of the application. */
+  let isLive = false;
   /** Also the steps of which the capture doesn't say what to act on, which a person can add. @type {typeof steps} */
   const listed = [...steps, ...expected.unknown];
   /** Those of them that the test doesn't have. */
   const unlocated = new Set(listed.slice(steps.length).map(({ number }) => number));
 
+  /** The last step that isn't only waiting for a page. */
+  const last = Math.max(0, ...steps.filter(({ at }) => at <= (expected.acted_at ?? 0)).map(({ number }) => number));
   const hasFailed = () => findCaptured(expected, observed, replaced) !== null;
   const { origin } = new URL(base);
   const isInside = () => new URL(page.url()).origin === origin;
@@ -124,9 +123,17 @@ async function startReplay(
   const noteError = (/** @type {unknown} */ error) => {
     broken ??= explain(error);
   };
+  page.on('crash', () => noteError('the page crashed'));
+  page.on('websocket', (socket) => socket.on('framereceived', () => (isLive = true)));
+  page.on('response', (response) => {
+    if (response.ok() && response.request().resourceType() === 'eventsource') isLive = true;
+    const reason = explainDocument(response, listStatuses(entries, new URL(response.url()).pathname));
+    if (reason && response.frame() === page.mainFrame()) lost ??= { number: current, reason };
+  });
 
   /** Why a run without a failure says nothing about the bug; null if it does. */
   const findObstacle = async () => {
+    if (page.isClosed()) return { number: current, reason: 'the page was closed' };
     if (lost) return lost;
     if (!isInside()) return { number: current, reason: `the page left ${origin}` };
     const [skipped] = unlocated;
@@ -139,6 +146,15 @@ async function startReplay(
       return { number, reason: `the page isn't “${expected.title}”, and calls nothing that was recorded` };
     if (expected.wait_ms > FAILURE_MS)
       return { number, reason: `the failure came later than ${FAILURE_MS / 1_000} s after the last step` };
+    const missed = findMissed([...recorded, ...unanswered], expected, sent);
+    if (missed)
+      return {
+        number,
+        reason: `the page never asked for ${missed.method} ${missed.url.pathname}${missed.url.search}`,
+      };
+    const unserved = findUnserved(entries, expected, isLive);
+    if (unserved)
+      return { number, reason: `messages of ${readPath(unserved.request.url)} led to the failure, and none came` };
     return null;
   };
 
@@ -164,8 +180,10 @@ async function startReplay(
     /** @type {[string, URL, string | null]} */
     const call = [request.method(), new URL(request.url()), request.postData()];
     const entry = chooseAnswer(recorded, ...call);
+    const known = entry ?? chooseAnswer(unanswered, ...call);
+    if (known) known.asked = true;
+    sent.push({ method: call[0], url: call[1], known: Boolean(known), isLate: current >= last });
     if (!entry) {
-      const known = chooseAnswer(unanswered, ...call);
       if (known) lacking.set(request, known.status);
       return unknown === 'fail' ? route.abort('blockedbyclient') : route.fallback();
     }
@@ -176,10 +194,10 @@ async function startReplay(
     answer.taken = true;
     pending += 1;
     const isAhead = ({ at = 0 }) => at > entry.starts && at < answer.ends;
-    const last = Math.max(0, ...moments.filter(isAhead).map(({ number }) => number));
+    const due = Math.max(0, ...moments.filter(isAhead).map(({ number }) => number));
     try {
       await sleep(((answer.ends - entry.starts) * SLOWEST_MS) / slowest);
-      await waitUntil(() => done >= last, ACTION_MS);
+      await waitUntil(() => done >= due, ACTION_MS);
       await (answer.error ? route.abort('failed') : route.fulfill(buildAnswer(answer, request)));
     } finally {
       for (const each of chain) each.answered = each.served = true;
@@ -218,7 +236,7 @@ async function startReplay(
       ...observed,
       recognized,
       broken: broken !== null,
-      reason: obstacle && obstacle.reason,
+      reason: obstacle ? obstacle.reason : explainEnd(expected, observed, recognized),
     });
   };
 
@@ -285,21 +303,9 @@ async function startReplay(
       await saveObservation(obstacle);
       if (obstacle)
         throw new Error(`Step ${obstacle.number} wasn't reached: ${obstacle.reason}, so this says nothing.`);
-      if (observed.outdated && (captured || observed.errors.length))
-        throw new Error(
-          'The page changed something, then read it, and the capture has only an older answer, so this says nothing.',
-        );
-      if (captured && observed.uncertain && isFoundByRequests(expected))
-        throw new Error(
-          'The capture lacks what was sent with the request that failed. The page may have sent something else, so this says nothing.',
-        );
+      const reason = explainEnd(expected, observed, captured !== null);
+      if (reason) throw new Error(`This run proves nothing: ${reason}.`);
       if (captured) throw new Error(`Reproduced: ${captured}`);
-      if (observed.diverged)
-        throw new Error(
-          'The capture lacks answers that the API at BASE_URL gives differently, so this says nothing.',
-        );
-      const [other] = observed.errors;
-      if (other) throw new Error(`What was captured is gone, but there is another error: ${describe(other)}`);
     },
   };
 }

@@ -9,6 +9,7 @@ import msgspec
 from ticketbox.domain.captures.actions import ActionKind
 from ticketbox.domain.captures.capture import NetworkEntry
 from ticketbox.domain.captures.environment import Size
+from ticketbox.domain.captures.reproduction.bug import NAVIGATES_MS
 from ticketbox.domain.captures.reproduction.layout import MAX_LINE, write_step
 from ticketbox.domain.captures.reproduction.locators import find_place, quote, write_locator
 from ticketbox.domain.captures.reproduction.moments import find_moments
@@ -29,7 +30,6 @@ _PRIVATE_FIELD = "page.locator('input[type=password]').first()"
 _MINOR = {ActionKind.SCROLL, ActionKind.VISIBILITY, ActionKind.RESIZE}
 _CAUSES = {ActionKind.CLICK, ActionKind.KEY, ActionKind.CHANGE, ActionKind.SUBMIT, ActionKind.NAVIGATE}
 # How long after a step the browser still acts because of it, in milliseconds.
-_NAVIGATES = 5_000
 _SUBMITS = 2_000
 _CLICKS = 100
 _MODIFIERS = {"Ctrl": "Control"}
@@ -179,7 +179,7 @@ def _plan_navigation(step: Step, since: float, page_url: str) -> Line:
     home = _split(page_url)
     if url is None or home is None or not url.netloc or url.netloc != home.netloc:
         return Line(step, " (another site; not repeated)", None)
-    verb = "arrive" if since <= _NAVIGATES else "open"
+    verb = "arrive" if since <= NAVIGATES_MS else "open"
     return Line(step, "", f"{verb}({quote(read_path(step.url or page_url))})")
 
 

@@ -10,6 +10,8 @@ from ticketbox.domain.captures.reproduction.expectations import Expectations, Ex
 from ticketbox.domain.captures.summaries.overview import format_error
 from ticketbox.domain.tickets.records import Verdict
 
+NOT_SEEN = "no run has reproduced this capture, so nothing shows that its test can see the bug"
+_SEEN = (Verdict.REPRODUCED, Verdict.GONE, Verdict.UNPROVEN)
 _REFUSED = "net::ERR_BLOCKED_BY_CLIENT"  # what the run itself refuses says nothing about the application
 
 
@@ -29,7 +31,8 @@ class Observation(msgspec.Struct, frozen=True):
     that a read got an answer recorded before a change that the page had already made. `recognized` says that one of the
     failures is the captured one apart from values that the run replaced: typed samples, and stand-ins in answers.
     `uncertain` says that a request got a recorded failure although the capture lacks the body that failed. `broken`
-    says that the harness itself failed, or couldn't serve an answer, and `reason` why the run wasn't reached.
+    says that the harness itself failed, or couldn't serve an answer, and `reason` why the run wasn't reached, or what
+    differed.
     """
 
     reached: bool
@@ -46,8 +49,8 @@ class Observation(msgspec.Struct, frozen=True):
     reason: str | None = None
 
 
-def judge_round(expected: Expectations, observed: Observation) -> Verdict:
-    """Judge one round.
+def judge_round(expected: Expectations, observed: Observation, *, is_proven: bool = True) -> Verdict:
+    """Judge one round. Until an earlier run saw the bug (`is_proven`), it is unproven that it is gone.
 
     Errors say the most; only a capture without any is compared by its console, and only one without either by its
     failed requests. A captured error proves the bug even if it made the next step impossible; a run that stopped for
@@ -57,7 +60,9 @@ def judge_round(expected: Expectations, observed: Observation) -> Verdict:
     if observed.broken:
         return Verdict.NOT_REACHED
     verdict = _compare(expected, observed)
-    return Verdict.NOT_REACHED if observed.outdated and verdict is not Verdict.GONE else verdict
+    if verdict is Verdict.GONE:
+        return verdict if is_proven else Verdict.UNPROVEN
+    return Verdict.NOT_REACHED if observed.outdated else verdict
 
 
 def _compare(expected: Expectations, observed: Observation) -> Verdict:
@@ -78,6 +83,24 @@ def _compare(expected: Expectations, observed: Observation) -> Verdict:
 def judge_rounds(verdicts: Sequence[Verdict]) -> Verdict:
     """Judge all rounds: different verdicts are flaky."""
     return verdicts[0] if len(set(verdicts)) == 1 else Verdict.FLAKY
+
+
+def explain_rounds(verdict: Verdict, verdicts: Sequence[Verdict], rounds: Sequence[Observation]) -> str | None:
+    """Say why the rounds have this verdict, if it isn't what they were run for."""
+    reasons = [each.reason for each in rounds]
+    match verdict:
+        case Verdict.REPRODUCED | Verdict.GONE:
+            return None
+        case Verdict.UNPROVEN:
+            return NOT_SEEN
+        case Verdict.FLAKY:
+            said = [
+                f"round {number} {each.value.replace('_', ' ')}" + (f" ({why})" if why and each not in _SEEN else "")
+                for number, (each, why) in enumerate(zip(verdicts, reasons, strict=True), 1)
+            ]
+            return ", ".join(said)
+        case _:
+            return next(filter(None, reversed(reasons)), None)
 
 
 def list_console(observed: Observation) -> list[str]:

@@ -33,6 +33,8 @@ export function recordActions(
   const log = new ActionLog();
   let address = isLate ? location.href : '';
   let lastInputAt = -Infinity;
+  /** When the button was pressed whose click comes when it is released; the page may act before that. */
+  let pressedAt: number | null = null;
   /** The field of the label that was clicked; the browser then clicks the field itself. */
   let labelled: { field: Element; at: number } | null = null;
 
@@ -61,8 +63,11 @@ export function recordActions(
   for (const type of ['pointerdown', 'wheel', 'touchmove', 'keydown'])
     listen(type, ({ isTrusted }) => (lastInputAt = isTrusted ? now() : lastInputAt));
 
+  listen('pointerdown', ({ isTrusted }) => (pressedAt = isTrusted ? now() : pressedAt));
   listen<MouseEvent>('click', (event) => {
     checkAddress();
+    const ts = event.isTrusted && event.detail > 0 && pressedAt !== null ? pressedAt : now();
+    if (event.isTrusted) pressedAt = null;
     const innermost = targetOf(event);
     if (!innermost) return;
     const clicked = findInteractive(innermost);
@@ -70,7 +75,7 @@ export function recordActions(
     const isOfLabel = labelled?.field === clicked && now() - labelled.at <= LABEL_MS;
     labelled = field && event.isTrusted ? { field, at: now() } : null;
     const isAlone = event.isTrusted && event.detail <= 1;
-    if (!isOfLabel) add({ kind: 'click', synthetic: !event.isTrusted }, field ?? clicked, isAlone);
+    if (!isOfLabel) add({ kind: 'click', ts, synthetic: !event.isTrusted }, field ?? clicked, isAlone);
   });
   listen('input', (event) => {
     const field = fieldOf(event);

@@ -1,4 +1,4 @@
-import type { Event, TicketLink, Verdict } from '../../../../generated/api';
+import type { Event, TicketLink, Verification } from '../../../../generated/api';
 import { formatDay } from '../../ui/time/dates';
 import { joinWords } from '../../ui/display/format';
 import { describeGitEvent } from '../git/git-links';
@@ -90,7 +90,7 @@ export function describeEvent(event: Event, names: Names): string | null {
     case 'ticket.occurred':
       return `saw it again: ${String(details['occurrences'])} times`;
     case 'verification.added':
-      return describeVerification(String(details['verdict']) as Verdict, String(details['commit']));
+      return describeVerification(details as unknown as Verification);
     default:
       return null;
   }

@@ -2,15 +2,23 @@ import type { Verdict, Verification } from '../../../../generated/api';
 import { shortenCommit } from '../git/commits';
 
 type Tone = 'error' | 'ok' | 'warn';
+/** What is said of a run: its verdict, and whether an earlier run saw the bug that is gone. */
+export type Result = Pick<Verification, 'verdict' | 'proven'>;
 
 /** How each verdict reads, what it says, and its colour. */
 export const VERDICTS: Record<Verdict, { label: string; about: string; tone: Tone }> = {
   reproduced: { label: 'Reproduced', about: 'The bug happened again', tone: 'error' },
   gone: { label: 'Gone', about: 'The bug didn’t happen again', tone: 'ok' },
+  unproven: { label: 'Unproven', about: 'No earlier run saw the bug, so this one proves nothing', tone: 'warn' },
   different_error: { label: 'Different error', about: 'A different error happened', tone: 'warn' },
-  not_reached: { label: 'Not reached', about: 'The run didn’t reach the bug’s page', tone: 'warn' },
+  not_reached: { label: 'Not reached', about: 'The run didn’t reach the bug', tone: 'warn' },
   flaky: { label: 'Flaky', about: 'The rounds had different results', tone: 'warn' },
 };
+
+/** The verdict to show: that a bug is gone says nothing while no earlier run saw it. */
+export function readVerdict({ verdict, proven }: Result): Verdict {
+  return verdict === 'gone' && !proven ? 'unproven' : verdict;
+}
 
 interface Sides {
   /** The newest run that saw the bug. */
@@ -41,8 +49,12 @@ export function writeCommand(key: string, { base_url }: Pick<Verification, 'base
 }
 
 /** Describe a verification as the rest of a sentence that begins with a name. */
-export function describeVerification(verdict: Verdict, commit: string): string {
-  const at = `on ${shortenCommit(commit)}`;
+export function describeVerification(run: Result & Pick<Verification, 'commit' | 'reason'>): string {
+  const words = nameResult(readVerdict(run), `on ${shortenCommit(run.commit)}`);
+  return run.reason ? `${words}: ${run.reason}` : words;
+}
+
+function nameResult(verdict: Verdict, at: string): string {
   switch (verdict) {
     case 'reproduced':
       return `reproduced the bug ${at}`;
@@ -51,7 +63,9 @@ export function describeVerification(verdict: Verdict, commit: string): string {
     case 'different_error':
       return `got a different error ${at}`;
     case 'not_reached':
-      return `didn’t reach the bug’s page ${at}`;
+      return `didn’t reach the bug ${at}`;
+    case 'unproven':
+      return `didn’t see the bug ${at}, which proves nothing`;
     case 'flaky':
       return `got different results ${at}`;
     default:

@@ -1,4 +1,5 @@
 import type { ColumnKind, Ticket, ViewField } from '../../../../../generated/api';
+import { readVerdict } from '../../verifications/verifications';
 
 export type CardChip =
   'errors' | 'failed' | 'capture' | 'verdict' | 'blocked' | 'resolved' | 'pull_request' | 'comments';
@@ -17,7 +18,7 @@ export function chooseChips(
   hasPicture: boolean,
 ): { chips: CardChip[]; maxLabels: number } {
   const has = (field: ViewField) => fields.includes(field);
-  const verdict = has('verification') && ticket.verification?.verdict;
+  const verdict = has('verification') && ticket.verification && readVerdict(ticket.verification);
   const counts = has('evidence') && verdict !== 'gone' && ticket.capture?.counts;
   const isEmpty = counts && !hasPicture && !counts.errors && !counts.failed_requests;
   const isSaid = verdict === 'reproduced' && counts && (counts.errors || counts.failed_requests);

@@ -1,0 +1,107 @@
+// @ts-check
+/** Why a run says nothing about the bug: what led to the failure in the capture never happened in the run. */
+import { MISTAKES, comparePaths, decode } from './answers.js';
+import { describe, isFoundByRequests } from './failures.js';
+
+/**
+ * @typedef {import('./answers.js').Recorded} Recorded
+ * @typedef {{ method: string, url: URL, known: boolean, isLate: boolean }} Sent A call of the run: whether the capture has
+ *   it, and whether it came after the last step.
+ */
+
+/** What an application answers that doesn't have the page, or no server behind it. */
+const UNSERVED = (/** @type {number} */ status) => status === 404 || status === 405 || status >= 500;
+
+/**
+ * Find a call that led to the bug, and that the run never made. A fix may send another query, body or id than the
+ * capture, and in place of the call that failed anything else to its path.
+ * @param {Recorded[]} calls @param {any} expected @param {Sent[]} sent
+ */
+export function findMissed(calls, expected, sent) {
+  const site = URL.canParse(expected.page) ? nameSite(new URL(expected.page)) : '';
+  const isBug = (/** @type {Recorded} */ { method, url, status }) =>
+    expected.failed_requests.some(
+      (/** @type {import('./failures.js').FailedRequest} */ each) =>
+        each.method === method &&
+        (each.status ?? 0) === status &&
+        URL.canParse(each.url) &&
+        new URL(each.url).href === url.href,
+    );
+  const isSame = (/** @type {Recorded} */ one, /** @type {Recorded} */ other) =>
+    one.method === other.method &&
+    one.url.href === other.url.href &&
+    JSON.stringify(one.body) === JSON.stringify(other.body);
+  const isMade = (/** @type {Recorded} */ call) =>
+    calls.some((each) => each.asked && isSame(each, call)) ||
+    sent.some(
+      ({ method, url, known, isLate }) =>
+        isSimilar(call.url.pathname, url.pathname) &&
+        (isBug(call) ? isLate : !known && method === call.method),
+    );
+  return calls.find(
+    (call) =>
+      isBetween(call.starts, expected) && (isBug(call) || nameSite(call.url) === site) && !isMade(call),
+  );
+}
+
+/**
+ * Find an event stream or a socket that brought messages after the last step: they aren't served.
+ * @param {any[]} entries Of network.har. @param {any} expected @param {boolean} isLive Whether the run got any.
+ */
+export function findUnserved(entries, expected, isLive) {
+  if (isLive) return undefined;
+  return entries.find(({ _webSocketMessages: messages = [] }) =>
+    messages.some(
+      (/** @type {{ type: string, time: number }} */ { type, time }) =>
+        type === 'receive' && isBetween(time * 1_000, expected),
+    ),
+  );
+}
+
+/**
+ * What the application has in place of a page that it doesn't have, or that needs a server which doesn't run.
+ * @param {import('@playwright/test').Response} response @param {number[]} recorded The statuses of the page.
+ */
+export function explainDocument(response, recorded) {
+  const [request, status] = [response.request(), response.status()];
+  if (!request.isNavigationRequest() || !UNSERVED(status) || recorded.includes(status)) return null;
+  return `the application answered ${request.method()} ${new URL(response.url()).pathname} with ${status}`;
+}
+
+/**
+ * Why a run that came to its end says nothing, or in what it differs; null if there is nothing to say.
+ * @param {any} expected @param {any} observed @param {boolean} isCaptured Whether the bug happened.
+ */
+export function explainEnd(expected, observed, isCaptured) {
+  const [other] = observed.errors;
+  if (observed.outdated && (isCaptured || other))
+    return 'the page changed something, then read it, and the capture has only an older answer';
+  if (isCaptured && observed.uncertain && isFoundByRequests(expected))
+    return 'the capture lacks what was sent with the request that failed, and the page may have sent something else';
+  if (isCaptured) return null;
+  if (observed.diverged) return 'the capture lacks answers that the API at BASE_URL gives differently';
+  return other ? `there is another error: ${describe(other)}` : null;
+}
+
+/** @param {number} time @param {any} expected */
+function isBetween(time, { acted_at: actedAt, failed_at: failedAt }) {
+  return time >= (actedAt ?? 0) && time <= (failedAt ?? 0);
+}
+
+/** The last two parts of a host, which an application and its API share. @param {URL} url */
+function nameSite({ hostname }) {
+  return hostname.split('.').slice(-2).join('.');
+}
+
+/** Whether paths are equal apart from ids, and what scripts send by mistake. @param {string} path @param {string} other */
+function isSimilar(path, other) {
+  const [parts, others] = [path, other].map((each) => each.replace(/\/$/, '').split('/').map(decode));
+  return Boolean(
+    parts &&
+    parts.length === others?.length &&
+    parts.every((part, index) => {
+      const sent = others[index] ?? '';
+      return comparePaths(part, sent) !== null || MISTAKES.test(part) || MISTAKES.test(sent);
+    }),
+  );
+}

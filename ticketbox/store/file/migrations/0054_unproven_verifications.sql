@@ -1,0 +1,34 @@
+-- A verification can be unproven, has the reason of its verdict, and says whether it is proven: the bug is gone, and an
+-- earlier run saw it.
+
+CREATE TABLE reasoned_verification (
+  id INTEGER PRIMARY KEY,
+  public_id TEXT NOT NULL UNIQUE,
+  ticket_id INTEGER NOT NULL REFERENCES ticket (id) ON DELETE CASCADE,
+  capture_id INTEGER REFERENCES capture (id) ON DELETE SET NULL,
+  commit_hash TEXT NOT NULL,
+  branch TEXT,
+  base_url TEXT NOT NULL,
+  verdict TEXT NOT NULL
+    CHECK (verdict IN ('reproduced', 'gone', 'unproven', 'different_error', 'not_reached', 'flaky')),
+  reason TEXT,
+  proven INTEGER NOT NULL CHECK (proven IN (0, 1)),
+  rounds INTEGER NOT NULL,
+  console TEXT NOT NULL,
+  screenshot_id INTEGER REFERENCES asset (id) ON DELETE SET NULL,
+  trace_id INTEGER REFERENCES asset (id) ON DELETE SET NULL,
+  created_at INTEGER NOT NULL,
+  created_by INTEGER NOT NULL REFERENCES byline (id)
+) STRICT;
+INSERT INTO reasoned_verification
+SELECT id, public_id, ticket_id, capture_id, commit_hash, branch, base_url, verdict, NULL,
+  verdict = 'gone' AND EXISTS (
+    SELECT 1 FROM verification e WHERE e.capture_id = v.capture_id AND e.verdict = 'reproduced' AND e.id < v.id),
+  rounds, console, screenshot_id, trace_id, created_at, created_by
+FROM verification v;
+DROP TABLE verification;
+ALTER TABLE reasoned_verification RENAME TO verification;
+CREATE INDEX verification_of_ticket ON verification (ticket_id, id);
+CREATE INDEX verification_of_capture ON verification (capture_id) WHERE capture_id IS NOT NULL;
+CREATE INDEX verification_of_screenshot ON verification (screenshot_id) WHERE screenshot_id IS NOT NULL;
+CREATE INDEX verification_of_trace ON verification (trace_id) WHERE trace_id IS NOT NULL;
