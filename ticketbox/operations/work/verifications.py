@@ -34,7 +34,7 @@ LINE_CHARACTERS = 1_000
 
 BaseUrl = Annotated[
     str,
-    Meta(max_length=2_000, description="Where the commit ran, without a login.", examples=["http://localhost:3000"]),
+    Meta(max_length=2_000, description="Where it ran, without a login.", examples=["http://localhost:3000"]),
     match_whole(r"[hH][tT][tT][pP][sS]?://[^\x00-\x20\x7f/?#@]+(?:[/?#][^\x00-\x20\x7f]*)?"),
 ]
 
@@ -43,26 +43,26 @@ class AddVerification(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """A verification never changes; post another one when you run the reproduction again."""
 
     ticket_id: TicketId
-    commit: Annotated[Commit, Meta(description="The commit that ran: 7 to 64 hexadecimal digits.")]
+    commit: Annotated[Commit, Meta(description="What ran: 7 to 64 hexadecimal digits.")]
     base_url: BaseUrl
     verdict: Annotated[Verdict, Meta(description="What the reproduction did.")]
     reason: (
         Annotated[
             str,
-            Meta(min_length=1, max_length=LINE_CHARACTERS, description="Why it wasn't reached, or what differed."),
+            Meta(min_length=1, max_length=LINE_CHARACTERS, description="Why it wasn't reached or differed."),
             match_whole(r"[^\x00]*"),
         ]
         | None
     ) = None
-    branch: Annotated[AnyBranch, Meta(description="The branch that the commit is on.")] | None = None
+    branch: Annotated[AnyBranch, Meta(description="The branch of the commit.")] | None = None
     rounds: Annotated[int, Meta(ge=1, le=MAX_ROUNDS, description="How often it ran.")] = 1
     capture_id: Annotated[CaptureId, Meta(description="The capture it replayed.")] | None = None
     console: Annotated[
         list[Annotated[str, Meta(max_length=LINE_CHARACTERS), match_whole(r"[^\x00]*")]],
-        Meta(max_length=MAX_CONSOLE, description="The errors in the console."),
+        Meta(max_length=MAX_CONSOLE, description="Errors in the console."),
     ] = []
-    screenshot: Annotated[AssetId, Meta(description="A picture attached to the ticket.")] | None = None
-    trace: Annotated[AssetId, Meta(description="A trace attached to the ticket.")] | None = None
+    screenshot: Annotated[AssetId, Meta(description="An attached picture.")] | None = None
+    trace: Annotated[AssetId, Meta(description="An attached trace.")] | None = None
     idempotency_key: Key | None = None
 
 
@@ -96,7 +96,7 @@ async def redact_verification(
     prepare=redact_verification,
     tool=Tool(
         "Post a verification",
-        "Use this if you ran a reproduction without `ticketbox verify`, which posts its own.",
+        "Use this unless `ticketbox verify` ran it.",
         {"ticket_id": "WEB-42", "commit": "9fceb02", "base_url": "http://localhost:3000", "verdict": "gone"},
         tool_set="core",
         unlisted=("branch", "rounds", "trace", "idempotency_key"),
