@@ -13,6 +13,7 @@ from ticketbox.domain.captures.reproduction.verdict import (
     judge_round,
     judge_rounds,
     list_console,
+    weigh_verdict,
 )
 from ticketbox.domain.tickets.records import Verdict
 
@@ -116,7 +117,6 @@ def test_failure_that_any_body_gets_decides_nothing() -> None:
 
 def test_different_rounds_are_flaky() -> None:
     assert judge_rounds([Verdict.GONE] * 3) is Verdict.GONE
-    assert judge_rounds([Verdict.UNPROVEN] * 3) is Verdict.UNPROVEN
     assert judge_rounds([Verdict.GONE, Verdict.REPRODUCED, Verdict.GONE]) is Verdict.FLAKY
     assert judge_rounds([Verdict.GONE, Verdict.NOT_REACHED]) is Verdict.FLAKY
 
@@ -143,13 +143,10 @@ def test_captured_text_that_is_no_address_equals_none() -> None:
     assert judge_round(expected, observe(failed_requests=[FAILED])) == "gone"
 
 
-def test_run_without_the_bug_is_unproven_until_one_has_seen_it() -> None:
-    expected = expect((BUG,))
-    assert judge_round(expected, observe(), is_proven=False) is Verdict.UNPROVEN
-    assert judge_round(expected, observe(), is_proven=True) is Verdict.GONE
-    assert judge_round(expected, observe(outdated=True), is_proven=False) is Verdict.UNPROVEN
-    assert judge_round(expected, observe(errors=[BUG]), is_proven=False) is Verdict.REPRODUCED
-    assert judge_round(expected, observe(errors=[OTHER]), is_proven=False) is Verdict.DIFFERENT_ERROR
+def test_bug_that_is_gone_is_unproven_until_a_run_has_seen_it() -> None:
+    assert weigh_verdict(Verdict.GONE, is_proven=False) is Verdict.UNPROVEN
+    assert weigh_verdict(Verdict.GONE, is_proven=True) is Verdict.GONE
+    assert weigh_verdict(Verdict.REPRODUCED, is_proven=False) is Verdict.REPRODUCED
 
 
 def test_rounds_say_why_they_were_not_reached_or_differed() -> None:
@@ -160,5 +157,5 @@ def test_rounds_say_why_they_were_not_reached_or_differed() -> None:
     stopped = (Verdict.NOT_REACHED, "no button")
     assert explain(Verdict.NOT_REACHED, stopped, stopped) == "no button"
     assert explain(Verdict.GONE, (Verdict.GONE, None)) is None
-    assert "no run has reproduced this capture" in (explain(Verdict.UNPROVEN, (Verdict.UNPROVEN, None)) or "")
+    assert "no run has reproduced this capture" in (explain(Verdict.UNPROVEN, (Verdict.GONE, None)) or "")
     assert explain(Verdict.FLAKY, (Verdict.GONE, None), stopped) == "round 1 gone, round 2 not reached (no button)"

@@ -38,7 +38,7 @@ def test_question_plan_and_verification_are_separate(chromium: Chromium, world: 
         )
         await expect(asked.get_by_role("list", name="Plan")).to_have_count(0)
         verification = details.get_by_role("region", name="Verification")
-        await expect(verification).to_contain_text("Gone")
+        await expect(verification).to_contain_text("Unproven")
         await expect(verification).to_contain_text("abcdef1")
         await expect(verification).to_contain_text("3 rounds")
         await expect(verification).not_to_contain_text("Reproduced")

@@ -12,7 +12,8 @@ from tests.support.server import World, ok
 
 
 def verify(world: World, ticket: str, verdict: str) -> None:
-    body = {"commit": "abcdef12", "base_url": "http://localhost:3000", "verdict": verdict}
+    capture = ok(world.api.get(f"/tickets/{ticket}"))["capture"]["id"]
+    body = {"commit": "abcdef12", "base_url": "http://localhost:3000", "verdict": verdict, "capture_id": capture}
     ok(world.api.post(f"/tickets/{ticket}/verifications", json=body))
 
 
@@ -38,6 +39,9 @@ def test_card_follows_the_fix_of_its_bug(chromium: Chromium, world: World, looks
         ok(world.api.post(f"/tickets/{ticket}/work/progress", json={"lease": lease, "links": [link]}))
         ok(world.api.delete(f"/tickets/{ticket}/work", headers={"Lease": lease}))
         verify(world, ticket, "gone")
+        await expect(foot).to_have_text("TypeError ×5 2 failed Unproven #316")
+        verify(world, ticket, "reproduced")
+        verify(world, ticket, "gone")
         await expect(foot).to_have_text("Gone #316")
         await expect(foot.get_by_label("Pull request")).to_be_visible()
         await assert_accessible(page)
@@ -51,6 +55,7 @@ def test_card_follows_the_fix_of_its_bug(chromium: Chromium, world: World, looks
 @pytest.mark.long
 def test_display_menu_hides_verification_and_pull_request(chromium: Chromium, world: World) -> None:
     ticket = capture_failing(world)
+    verify(world, ticket, "reproduced")
     verify(world, ticket, "gone")
 
     async def choose(page: Page) -> None:

@@ -134,9 +134,11 @@ def test_bug_is_reproduced_then_gone_and_the_gate_lets_the_ticket_close(shop: Sh
     after = shop.verify("--rounds", "1", "--json")
     assert after.exit_code == 0, after.stderr
     outcome = json.loads(after.stdout)
-    assert (outcome["verdict"], outcome["rounds"]) == ("gone", ["gone"])
+    assert (outcome["verdict"], outcome["rounds"], outcome["reason"]) == ("gone", ["gone"], None)
+    assert outcome["proven"]
     newest, _, oldest = shop.list_posted()
     assert newest == outcome["posted"]
+    assert newest["proven"]
     assert (oldest["verdict"], oldest["commit"], oldest["rounds"]) == ("reproduced", BASE, 2)
     assert oldest["console"] == [f"TypeError: {MESSAGE}"]
     assert newest["capture_id"] == oldest["capture_id"] == shop.capture
@@ -185,9 +187,23 @@ def test_verdict_decides_the_exit_status_and_no_post_posts_nothing(shop: Shop) -
 def test_fork_without_a_token_runs_a_pack_and_prints_the_verdict(shop: Shop, tmp_path: Path) -> None:
     pack = tmp_path / "pack.zip"
     pack.write_bytes(shop.agent.get(f"/captures/{shop.capture}/reproduction").content)
-    done = shop.verify("--pack", str(pack), "--rounds", "1", token="")
-    assert done.exit_code == 0, done.stderr
-    assert done.stdout.startswith("gone")
+    for folder in (False, True):
+        if folder:
+            zipfile.ZipFile(io.BytesIO(shop.agent.get(f"/captures/{shop.capture}/reproduction").content)).extractall(
+                tmp_path / "pack"
+            )
+            pack = tmp_path / "pack"
+        options = ("--pack", str(pack), "--rounds", "1")
+        done = shop.verify(*options, token="")
+        assert done.exit_code == 15, done.stderr
+        assert done.stdout.startswith(f"unproven on {HEAD[:12]}, 1 round\n  no run has reproduced this capture")
+        assert shop.verify(*options, "--expect", "reproduced", token="", commit=BASE, fixed=False).exit_code == 0
+        done = shop.verify(*options, token="")
+        assert (done.exit_code, done.stdout.partition(" ")[0]) == (0, "gone"), done.stderr
+    proof = json.loads((pack / "proof.json").read_text())
+    assert (proof["commit"], set(proof)) == (BASE, {"commit", "at", "digest"})
+    pack.joinpath(SPEC).write_text(pack.joinpath(SPEC).read_text() + "// changed\n")
+    assert shop.verify(*options, token="").exit_code == 15  # another test than the one that saw the bug
     assert shop.list_posted() == []
     without = shop.verify("--rounds", "1", token="")
     assert (without.exit_code, without.stdout) == (4, "")
@@ -199,6 +215,7 @@ def test_job_of_a_branch_with_the_key_posts_the_verdict(shop: Shop, name: str) -
     script, _ = read_script(name)
     key = ok(shop.agent.get(f"/tickets/{shop.ticket}"))["key"]
     branch = f"fix/{key}-gift-card"
+    assert shop.verify("--rounds", "1", commit=BASE, fixed=False).exit_code == 10
     with serve_shop(fixed=True) as base:
         environment = {
             "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
@@ -211,9 +228,20 @@ def test_job_of_a_branch_with_the_key_posts_the_verdict(shop: Shop, name: str) -
             ["bash", "-eo", "pipefail", "-c", script], env=environment, capture_output=True, text=True, check=False
         )
     assert done.returncode == 0, done.stdout + done.stderr
-    (posted,) = shop.list_posted()
+    posted, _ = shop.list_posted()
     assert (posted["verdict"], posted["commit"], posted["base_url"]) == ("gone", HEAD, base)
     assert posted["branch"] == branch
+
+
+@pytest.mark.long
+def test_run_without_the_bug_is_unproven_while_no_run_has_seen_it(shop: Shop) -> None:
+    done = shop.verify("--rounds", "1")
+    assert done.exit_code == 15, done.stderr
+    assert "Run it on the commit that has the bug, with --expect reproduced, then here again." in done.stdout
+    (posted,) = shop.list_posted()
+    assert (posted["verdict"], posted["proven"]) == ("unproven", False)
+    assert posted["reason"].startswith("no run has reproduced this capture")
+    expect_error(shop.resolve(), 409, "approval_required")
 
 
 @pytest.mark.long
@@ -223,6 +251,7 @@ def test_bug_that_shows_in_every_other_round_is_flaky_and_proves_nothing(shop: S
     assert done.exit_code == 14, done.stderr
     newest, _ = shop.list_posted()
     assert (newest["verdict"], newest["commit"], newest["rounds"]) == ("flaky", HEAD, 2)
+    assert newest["reason"] == "round 1 gone, round 2 reproduced"
     expect_error(shop.resolve(), 409, "approval_required")
 
 
@@ -237,6 +266,7 @@ def test_run_that_stops_before_the_failure_is_not_reached(shop: Shop) -> None:
     assert "/orders?id=1729 returned 404." in done.stderr
     (posted,) = shop.list_posted()
     assert posted["verdict"] == "not_reached"
+    assert posted["reason"].endswith("/orders?id=1729 returned 404.")
 
 
 @pytest.mark.long

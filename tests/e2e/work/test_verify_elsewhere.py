@@ -161,7 +161,7 @@ WRONG_REQUEST, RIGHT_REQUEST = ({"/orders": write_orders(write_order(quantity))}
             {
                 "any request": (WRONG_REQUEST, "not_reached"),
                 "right request, unknown body": (RIGHT_REQUEST, "not_reached"),
-                "no request": ({"/orders": write_orders("")}, "gone"),
+                "no request": ({"/orders": write_orders("")}, "not_reached"),
             },
         ),
     ],

@@ -29,6 +29,7 @@ from ticketbox.domain.captures.reproduction.verdict import (
     judge_round,
     judge_rounds,
     list_console,
+    weigh_verdict,
 )
 from ticketbox.domain.tickets.records import Verdict
 from ticketbox.operations.work.verifications import LINE_CHARACTERS, MAX_CONSOLE
@@ -131,14 +132,18 @@ def _run_rounds(
         ran = run_rounds(runner, folder, request.base_url, request.rounds, offline=request.offline)
         for number, observed in enumerate(ran, 1):
             seen.append(observed)
-            verdicts.append(judge_round(expected, observed, is_proven=is_proven))
+            verdicts.append(judge_round(expected, observed))
             stopped = "" if seen[-1].stopped_at is None else f", stopped at step {seen[-1].stopped_at}"
+            name = _name(weigh_verdict(verdicts[-1], is_proven=is_proven))
             reason = f": {escape_line(seen[-1].reason)}" if seen[-1].reason else ""
-            click.echo(f"Round {number} of {request.rounds}: {_name(verdicts[-1])}{stopped}{reason}", err=True)
+            click.echo(
+                f"Round {number} of {request.rounds}: {name}{stopped}{reason}",
+                err=True,
+            )
     except PlaywrightError as error:
         exit_with_error(escape_text(str(error)))
     console = [line[:LINE_CHARACTERS] for line in list_console(seen[-1])[:MAX_CONSOLE]]
-    verdict = judge_rounds(verdicts)
+    verdict = weigh_verdict(judge_rounds(verdicts), is_proven=is_proven)
     if request.pack and verdict is Verdict.REPRODUCED:
         save_proof(request.pack, folder, commit)
     outcome = Outcome(

@@ -11,7 +11,7 @@ from ticketbox.domain.captures.summaries.overview import format_error
 from ticketbox.domain.tickets.records import Verdict
 
 NOT_SEEN = "no run has reproduced this capture, so nothing shows that its test can see the bug"
-_SEEN = (Verdict.REPRODUCED, Verdict.GONE, Verdict.UNPROVEN)
+_SEEN = (Verdict.REPRODUCED, Verdict.GONE)
 _REFUSED = "net::ERR_BLOCKED_BY_CLIENT"  # what the run itself refuses says nothing about the application
 
 
@@ -49,8 +49,8 @@ class Observation(msgspec.Struct, frozen=True):
     reason: str | None = None
 
 
-def judge_round(expected: Expectations, observed: Observation, *, is_proven: bool = True) -> Verdict:
-    """Judge one round. Until an earlier run saw the bug (`is_proven`), it is unproven that it is gone.
+def judge_round(expected: Expectations, observed: Observation) -> Verdict:
+    """Judge one round.
 
     Errors say the most; only a capture without any is compared by its console, and only one without either by its
     failed requests. A captured error proves the bug even if it made the next step impossible; a run that stopped for
@@ -60,9 +60,12 @@ def judge_round(expected: Expectations, observed: Observation, *, is_proven: boo
     if observed.broken:
         return Verdict.NOT_REACHED
     verdict = _compare(expected, observed)
-    if verdict is Verdict.GONE:
-        return verdict if is_proven else Verdict.UNPROVEN
-    return Verdict.NOT_REACHED if observed.outdated else verdict
+    return Verdict.NOT_REACHED if observed.outdated and verdict is not Verdict.GONE else verdict
+
+
+def weigh_verdict(verdict: Verdict, *, is_proven: bool) -> Verdict:
+    """Weigh what a run says: that the bug is gone is unproven until an earlier run of the same test saw it."""
+    return Verdict.UNPROVEN if verdict is Verdict.GONE and not is_proven else verdict
 
 
 def _compare(expected: Expectations, observed: Observation) -> Verdict:
