@@ -1,6 +1,6 @@
 // @ts-check
 /** What a run observes, and the file that says it. */
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 
 /**
  * Collect what fails in a page.
@@ -41,6 +41,60 @@ export function observe(page, lacking) {
     });
   });
   return observed;
+}
+
+const POLL_MS = 100;
+
+/**
+ * Observe a page with the recorder of the capture: it also sees what the page handles itself, and writes thrown values
+ * and printed objects as the capture has them. Returns what it recorded, and a function that reads it once more.
+ * @param {import('@playwright/test').Page} page @param {string} file The recorder.
+ */
+export async function record(page, file) {
+  await page.addInitScript(`${readFileSync(file, 'utf8')};(${exposeRecord})();`);
+  /** @type {{ errors: import('./failures.js').PageError[], console_errors: string[] }} */
+  const recorded = { errors: [], console_errors: [] };
+  const known = new Set();
+  const read = async () => {
+    for (const frame of page.frames()) {
+      const record = await frame.evaluate(readExposed).catch(() => null); // a page that is being left
+      if (!record) continue;
+      for (const { kind, name, message, stack } of record.errors) {
+        const isNew = !known.has(`${kind} ${name} ${message}`) && known.add(`${kind} ${name} ${message}`);
+        if (isNew && (kind === 'error' || kind === 'unhandledrejection'))
+          recorded.errors.push({ name, message, stack: stack ?? '' });
+      }
+      for (const { level, args } of record.console) {
+        const text = args.join(' ');
+        if (level === 'error' && !known.has(text) && known.add(text)) recorded.console_errors.push(text);
+      }
+    }
+  };
+  const timer = setInterval(() => void read(), POLL_MS);
+  page.on('close', () => clearInterval(timer));
+  return { recorded, read };
+}
+
+/** Runs in the page, after the recorder: keeps how its record is read where the run finds it. */
+function exposeRecord() {
+  const channel = `replay-${Math.random()}`;
+  document.dispatchEvent(new CustomEvent('ticketbox:channel', { detail: channel }));
+  Object.defineProperty(globalThis, Symbol.for('ticketbox:record'), {
+    value: () => {
+      let record = '';
+      const keep = (/** @type {any} */ { detail }) => (record = detail);
+      document.addEventListener(`${channel}!`, keep, { once: true });
+      document.dispatchEvent(new CustomEvent(channel, { detail: '0 1000' }));
+      return record;
+    },
+  });
+}
+
+/** Runs in the page. @returns {any} */
+function readExposed() {
+  const read = /** @type {any} */ (globalThis)[Symbol.for('ticketbox:record')];
+  const record = read ? JSON.parse(read()) : null;
+  return record && !record.error ? { errors: record.errors, console: record.console } : null;
 }
 
 /**

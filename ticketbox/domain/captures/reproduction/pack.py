@@ -3,6 +3,8 @@
 import io
 import zipfile
 from collections.abc import Sequence
+from functools import lru_cache
+from importlib import resources
 from itertools import takewhile
 from pathlib import Path
 
@@ -25,6 +27,9 @@ SPEC, EXPECTED, HAR = "reproduce.spec.ts", "expected.json", "network.har"
 HELPERS = (
     "reproduction.js", "reproduction.d.ts", "answers.js", "boundary.js", "failures.js", "observations.js", "reasons.js",
 )  # fmt: skip
+# what recorded the page runs in the test too, so that both write the same failure in the same words
+RECORDER = "recorder.js"
+_RECORDER_HEAD = b"/* eslint-disable */\n// @ts-nocheck\n"
 _FIRST_DATE = (1980, 1, 1, 0, 0, 0)  # the same capture always has the same pack
 _README = """\
 # {title}
@@ -80,8 +85,17 @@ def build_files(recording: Recording, version: str) -> list[PackFile]:
         PackFile(EXPECTED, msgspec.json.format(msgspec.json.encode(expected), indent=2) + b"\n"),
         PackFile("README.md", _write_readme(title, recording.key, expected).encode()),
         *(PackFile(name, Path(__file__).with_name(name).read_bytes()) for name in HELPERS),
+        PackFile(RECORDER, _read_recorder()),
         PackFile(HAR, archive),
     ]
+
+
+@lru_cache(maxsize=1)
+def _read_recorder() -> bytes:
+    """Read the recorder of the browser extension."""
+    extension = resources.files("ticketbox") / "web_dist" / "extension" / "chromium.zip"
+    with zipfile.ZipFile(io.BytesIO(extension.read_bytes())) as archive:
+        return _RECORDER_HEAD + archive.read(RECORDER)
 
 
 def compress_files(files: Sequence[PackFile]) -> bytes:

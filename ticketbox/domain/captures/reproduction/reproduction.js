@@ -18,7 +18,7 @@ import {
 } from './answers.js';
 import { buildAddress, confine } from './boundary.js';
 import { findCaptured, isSame, isSamePath, listReplaced, readPath } from './failures.js';
-import { observe, saveResult } from './observations.js';
+import { observe, record, saveResult } from './observations.js';
 import { explainDocument, explainEnd, findMissed, findUnserved } from './reasons.js';
 
 /** @typedef {{ number: number, reason: string }} Obstacle Why a run says nothing, and from which step on. */
@@ -75,6 +75,10 @@ async function startReplay(
   /** The recorded status of each call whose answer the capture lacks. @type {Map<unknown, number>} */
   const lacking = new Map();
   const observed = observe(page, lacking);
+  const { recorded: seen, read: readRecord } = await record(
+    page,
+    join(dirname(testInfo.file), 'recorder.js'),
+  );
   const replaced = listReplaced(expected, recorded);
   /** @type {{ number: number, at: number, place: string | null, again: number[] }[]} */
   const steps = expected.steps;
@@ -104,8 +108,15 @@ async function startReplay(
   const unlocated = new Set(listed.slice(steps.length).map(({ number }) => number));
 
   /** The last step that isn't only waiting for a page. */
-  const last = Math.max(0, ...steps.filter(({ at }) => at <= (expected.acted_at ?? 0)).map(({ number }) => number));
-  const hasFailed = () => findCaptured(expected, observed, replaced) !== null;
+  const last = Math.max(
+    0,
+    ...steps.filter(({ at }) => at <= (expected.acted_at ?? 0)).map(({ number }) => number),
+  );
+  /** What was captured, if it happened again: as the browser says it, or as the recorder writes it. */
+  const findBug = () =>
+    findCaptured(expected, observed, replaced) ??
+    findCaptured(expected, { ...seen, failed_requests: [] }, replaced);
+  const hasFailed = () => findBug() !== null;
   const { origin } = new URL(base);
   const isInside = () => new URL(page.url()).origin === origin;
   const isAt = (/** @type {string} */ path) =>
@@ -154,7 +165,10 @@ async function startReplay(
       };
     const unserved = findUnserved(entries, expected, isLive);
     if (unserved)
-      return { number, reason: `messages of ${readPath(unserved.request.url)} led to the failure, and none came` };
+      return {
+        number,
+        reason: `messages of ${readPath(unserved.request.url)} led to the failure, and none came`,
+      };
     return null;
   };
 
@@ -229,7 +243,7 @@ async function startReplay(
 
   /** @param {Obstacle | null} obstacle */
   const saveObservation = async (obstacle) => {
-    const recognized = findCaptured(expected, observed, replaced) !== null;
+    const recognized = hasFailed();
     await saveResult(isInside() ? page : null, {
       reached: obstacle === null,
       stopped_at: obstacle && obstacle.number,
@@ -247,7 +261,8 @@ async function startReplay(
   const conclude = async () => {
     await waitForAnswers(Infinity);
     await waitUntil(hasFailed, Math.min(expected.wait_ms, FAILURE_MS));
-    const captured = findCaptured(expected, observed, replaced);
+    await readRecord();
+    const captured = findBug();
     return [captured, captured === null ? await findObstacle() : null];
   };
 
