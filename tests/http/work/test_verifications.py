@@ -124,7 +124,7 @@ def test_gone_is_proven_only_after_the_same_capture_was_reproduced(world: World)
     assert found == {"verdict": "gone", "proven": True, "commit": HEAD}
 
 
-def test_reason_is_kept_without_secrets_and_told_to_everybody(world: World) -> None:
+def test_reason_is_kept_without_secrets_and_shown_everywhere(world: World) -> None:
     ticket = world.ticket("Pay")["id"]
     reason = "the page asked for /api?token=abcdefghijklmnop0123456789 and got 502"
     added = ok(add(world.api, ticket, verdict="not_reached", reason=reason))

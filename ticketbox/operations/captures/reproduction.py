@@ -7,7 +7,7 @@ from ticketbox.domain.captures.actions import ActionEntry
 from ticketbox.domain.captures.capture import ConsoleEntry, ErrorEntry, NetworkEntry, Stream
 from ticketbox.domain.captures.intake.entry_sequence import EntrySequence
 from ticketbox.domain.captures.records import Capture
-from ticketbox.domain.captures.reproduction.pack import HELPERS, RECORDER, Recording, build_files, compress_files
+from ticketbox.domain.captures.reproduction.pack import HELPERS, Recording, build_files, compress_files
 from ticketbox.domain.core.access.policy import Actor
 from ticketbox.domain.core.access.scopes import Scope
 from ticketbox.domain.core.fairness.limits import Budget
@@ -66,7 +66,7 @@ def render_archive(stored: StoredRecording) -> Content:
         compress_files(files),
         f"reproduction-{stored.key}.zip",
         files=tuple((file.name, file.data) for file in files),
-        shared=(*HELPERS, RECORDER),
+        shared=HELPERS,
         note=f"`ticketbox capture reproduce {key}` writes all files; `ticketbox verify {key} --base-url URL` also runs "
         "the test, and posts its verdict to the ticket.",
     )

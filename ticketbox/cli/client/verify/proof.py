@@ -9,7 +9,7 @@ import click
 import msgspec
 
 from ticketbox.cli.client.terminal import escape_line
-from ticketbox.domain.captures.reproduction.pack import EXPECTED, HAR, HELPERS, RECORDER, SPEC
+from ticketbox.domain.captures.reproduction.pack import EXPECTED, HAR, HELPERS, SPEC
 
 PROOF = "proof.json"
 
@@ -57,6 +57,6 @@ def _replace_in_archive(pack: Path, data: bytes) -> None:
 
 def _digest_files(folder: Path) -> str:
     digest = hashlib.sha256()
-    for name in (SPEC, EXPECTED, HAR, *HELPERS, RECORDER):
+    for name in (SPEC, EXPECTED, HAR, *HELPERS):
         digest.update(hashlib.sha256(folder.joinpath(name).read_bytes()).digest())
     return digest.hexdigest()

@@ -3,7 +3,7 @@
 import io
 import zipfile
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cache
 from importlib import resources
 from itertools import takewhile
 from pathlib import Path
@@ -23,12 +23,13 @@ from ticketbox.domain.captures.steps import build_steps
 from ticketbox.domain.captures.summaries.overview import format_error
 
 SPEC, EXPECTED, HAR = "reproduce.spec.ts", "expected.json", "network.har"
+# what recorded the page runs in the test too, so that both write the same failure in the same words
+RECORDER = "recorder.js"
 # the same for every capture
 HELPERS = (
     "reproduction.js", "reproduction.d.ts", "answers.js", "boundary.js", "failures.js", "observations.js", "reasons.js",
+    RECORDER,
 )  # fmt: skip
-# what recorded the page runs in the test too, so that both write the same failure in the same words
-RECORDER = "recorder.js"
 _RECORDER_HEAD = b"/* eslint-disable */\n// @ts-nocheck\n"
 _FIRST_DATE = (1980, 1, 1, 0, 0, 0)  # the same capture always has the same pack
 _README = """\
@@ -84,18 +85,19 @@ def build_files(recording: Recording, version: str) -> list[PackFile]:
         PackFile(SPEC, spec.encode()),
         PackFile(EXPECTED, msgspec.json.format(msgspec.json.encode(expected), indent=2) + b"\n"),
         PackFile("README.md", _write_readme(title, recording.key, expected).encode()),
-        *(PackFile(name, Path(__file__).with_name(name).read_bytes()) for name in HELPERS),
-        PackFile(RECORDER, _read_recorder()),
+        *(PackFile(name, _read_helper(name)) for name in HELPERS),
         PackFile(HAR, archive),
     ]
 
 
-@lru_cache(maxsize=1)
-def _read_recorder() -> bytes:
-    """Read the recorder of the browser extension."""
+@cache
+def _read_helper(name: str) -> bytes:
+    """Read a file that is the same for every capture; the recorder is that of the browser extension."""
+    if name != RECORDER:
+        return Path(__file__).with_name(name).read_bytes()
     extension = resources.files("ticketbox") / "web_dist" / "extension" / "chromium.zip"
     with zipfile.ZipFile(io.BytesIO(extension.read_bytes())) as archive:
-        return _RECORDER_HEAD + archive.read(RECORDER)
+        return _RECORDER_HEAD + archive.read(name)
 
 
 def compress_files(files: Sequence[PackFile]) -> bytes:
