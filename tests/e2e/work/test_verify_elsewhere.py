@@ -24,6 +24,7 @@ ORIGIN = "https://shop.example"
 MESSAGE = "the list is not iterable"
 CALL = "fetch('/api/orders').catch(() => {});"
 THROW = f"throw new TypeError('{MESSAGE}');"
+HANDLED = "window.onerror = () => true;"
 LOGIN = "<!doctype html><title>Sign in</title><h1>Sign in</h1>"
 START = "<!doctype html><title>Shop</title><a href='/orders'>Orders</a>"
 
@@ -36,6 +37,19 @@ def write_order(quantity: str) -> str:
 def write_orders(script: str) -> str:
     """The page with the orders."""
     return f"<!doctype html><title>Orders</title><h1>Orders</h1><script>{script}</script>"
+
+
+def write_printed(reason: str) -> str:
+    """A script that prints an object."""
+    return f"console.error('Order %d failed', 8, {{ code: 42, reason: '{reason}' }});"
+
+
+def write_checkbox(script: str) -> str:
+    """The page with a checkbox that only its label shows; checking it runs a script."""
+    return write_orders(CALL) + (
+        "<input type=checkbox id=express style='position: absolute; opacity: 0; pointer-events: none'>"
+        f"<label for=express>Express</label><script>express.onchange = () => {{ {script} }}</script>"
+    )
 
 
 @contextlib.contextmanager
@@ -88,7 +102,9 @@ def verify(world: World, shell: str, tmp_path: Path, monkeypatch: pytest.MonkeyP
             {"kind": "click", "target": link, "ts": 900},
             *opened,
         ]
-        actions = clicked if name == "click" else opened
+        field = {"role": "checkbox", "name": "Express", "selectors": ["#express"]}
+        checked = [*opened, {"kind": "click", "target": field, "ts": 1_080}]
+        actions = {"click": clicked, "label": checked}.get(name, opened)
         is_sent = name.startswith("sent")
         if is_sent:
             policy = {"bodies": "on" if name == "sent" else "off"}
@@ -98,11 +114,12 @@ def verify(world: World, shell: str, tmp_path: Path, monkeypatch: pytest.MonkeyP
                 "status": 200, "duration_ms": 10, "response": {"body": "[]"}, **(sent if is_sent else {})}  # fmt: skip
         error = {"seq": 9, "ts": 6_000 if name == "late" else 1_100, "kind": "error", "name": "TypeError",
                  "message": MESSAGE}  # fmt: skip
+        printed = [{"seq": 9, "ts": 1_100, "level": "error", "args": ["Order 7 failed", '{code: 42, reason: "stock"}']}]
         given = {
             **capture_arguments(world.project, page={"url": f"{ORIGIN}/orders", "title": "Orders"}),
-            "console": b"[]",
+            "console": json.dumps(printed if name == "printed" else []).encode(),
             "network": json.dumps([call]).encode(),
-            "errors": json.dumps([] if is_sent else [error]).encode(),
+            "errors": json.dumps([] if is_sent or name == "printed" else [error]).encode(),
             "actions": json.dumps([{"seq": n, **each} for n, each in enumerate(actions)]).encode(),
         }
         return ok(world.api.post("/captures", files=build_parts(given)))["ticket_id"]
@@ -155,6 +172,22 @@ WRONG_REQUEST, RIGHT_REQUEST = ({"/orders": write_orders(write_order(quantity))}
                 "fix": (FIX, "gone"),
             },
         ),
+        (
+            "label",
+            {
+                "bug": ({"/orders": write_checkbox(THROW)}, "reproduced"),
+                "error that the page handles": ({"/orders": write_checkbox(HANDLED + THROW)}, "reproduced"),
+                "fix": ({"/orders": write_checkbox("")}, "gone"),
+            },
+        ),
+        (
+            "printed",
+            {
+                "bug": ({"/orders": write_orders(CALL + write_printed("stock"))}, "reproduced"),
+                "another reason": ({"/orders": write_orders(CALL + write_printed("cart"))}, "gone"),
+                "no call": ({"/orders": write_orders("")}, "not_reached"),
+            },
+        ),
         ("sent", {"wrong request": (WRONG_REQUEST, "reproduced"), "right request": (RIGHT_REQUEST, "gone")}),
         (
             "sent without body",
@@ -165,7 +198,7 @@ WRONG_REQUEST, RIGHT_REQUEST = ({"/orders": write_orders(write_order(quantity))}
             },
         ),
     ],
-    ids=["load", "click", "late", "sent", "sent without body"],
+    ids=["load", "click", "late", "label", "printed", "sent", "sent without body"],
 )
 def test_only_a_page_that_was_reached_is_without_the_bug(
     verify: Verify, name: str, rounds: dict[str, tuple[Pages, str]]

@@ -178,6 +178,14 @@ async function startReplay(
    * @param {import('@playwright/test').Locator} named @param {string | null} place
    */
   const chooseElement = async (named, place) => {
+    const element = await findElement(named, place);
+    if ((await element.count()) !== 1) return element;
+    const label = await element.evaluateHandle(findShownLabel);
+    return label.asElement() ?? element;
+  };
+
+  /** @param {import('@playwright/test').Locator} named @param {string | null} place */
+  const findElement = async (named, place) => {
     if (place === null) return named;
     for (const end = Date.now() + namedMs; Date.now() < end; await sleep(20))
       if (await named.count()) return named;
@@ -323,6 +331,20 @@ async function startReplay(
       if (captured) throw new Error(`Reproduced: ${captured}`);
     },
   };
+}
+
+/**
+ * The label that a person sees in place of a checkbox or radio button that the page hides; null if it shows the field.
+ * Runs in the page.
+ * @param {Element} field
+ */
+function findShownLabel(field) {
+  if (!(field instanceof HTMLInputElement) || !/^(?:checkbox|radio)$/.test(field.type)) return null;
+  const { width, height } = field.getBoundingClientRect();
+  const { visibility, opacity, pointerEvents } = getComputedStyle(field);
+  if (width > 1 && height > 1 && visibility === 'visible' && opacity !== '0' && pointerEvents !== 'none')
+    return null;
+  return [...(field.labels ?? [])].find((label) => label.getClientRects().length > 0) ?? null;
 }
 
 /** @param {() => boolean} condition @param {number} limit In milliseconds. */
