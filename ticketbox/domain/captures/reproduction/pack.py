@@ -27,8 +27,8 @@ SPEC, EXPECTED, HAR = "reproduce.spec.ts", "expected.json", "network.har"
 RECORDER = "recorder.js"
 # the same for every capture
 HELPERS = (
-    "reproduction.js", "reproduction.d.ts", "answers.js", "boundary.js", "failures.js", "observations.js", "reasons.js",
-    RECORDER,
+    "reproduction.js", "reproduction.d.ts", "answers.js", "boundary.js", "elements.js", "failures.js",
+    "observations.js", "reasons.js", RECORDER,
 )  # fmt: skip
 _RECORDER_HEAD = b"/* eslint-disable */\n// @ts-nocheck\n"
 _FIRST_DATE = (1980, 1, 1, 0, 0, 0)  # the same capture always has the same pack

@@ -5,6 +5,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   API_TYPES,
   buildAnswer,
@@ -17,6 +18,7 @@ import {
   listStatuses,
 } from './answers.js';
 import { buildAddress, confine } from './boundary.js';
+import { createChooser } from './elements.js';
 import { findCaptured, isSame, isSamePath, listReplaced, readPath } from './failures.js';
 import { observe, record, saveResult } from './observations.js';
 import { explainDocument, explainEnd, findMissed, findUnserved } from './reasons.js';
@@ -29,8 +31,6 @@ const ACTION_MS = 5_000;
 const UNSENT_MS = 500;
 /** How long a failure is waited for after the last step, at most. */
 const FAILURE_MS = 20_000;
-/** How long an element's name is waited for: at first, and once an element wasn't found by its name. */
-const [NAMED_MS, STAND_IN_MS] = [1_000, 250];
 
 /**
  * Start replaying a capture in a page.
@@ -90,7 +90,6 @@ async function startReplay(
   );
   let done = 0;
   let pending = 0;
-  let namedMs = NAMED_MS;
   /** The step that is being done, and the first one after which the page wasn't where it was recorded. */
   let current = 0;
   /** @type {Obstacle | null} */
@@ -172,28 +171,7 @@ async function startReplay(
     return null;
   };
 
-  /**
-   * The element of a step: by the name that was recorded; where answers have stand-ins, names that come from them
-   * differ, and its place in the document finds it.
-   * @param {import('@playwright/test').Locator} named @param {string | null} place
-   */
-  const chooseElement = async (named, place) => {
-    const element = await findElement(named, place);
-    if ((await element.count()) !== 1) return element;
-    const label = await element.evaluateHandle(findShownLabel);
-    return label.asElement() ?? element;
-  };
-
-  /** @param {import('@playwright/test').Locator} named @param {string | null} place */
-  const findElement = async (named, place) => {
-    if (place === null) return named;
-    for (const end = Date.now() + namedMs; Date.now() < end; await sleep(20))
-      if (await named.count()) return named;
-    const placed = page.locator(place);
-    if ((await placed.count()) !== 1) return named;
-    namedMs = STAND_IN_MS;
-    return placed;
-  };
+  const chooseElement = createChooser(page);
 
   /** @param {import('@playwright/test').Route} route */
   const serve = async (route) => {
@@ -333,27 +311,8 @@ async function startReplay(
   };
 }
 
-/**
- * The label that a person sees in place of a checkbox or radio button that the page hides; null if it shows the field.
- * Runs in the page.
- * @param {Element} field
- */
-function findShownLabel(field) {
-  if (!(field instanceof HTMLInputElement) || !/^(?:checkbox|radio)$/.test(field.type)) return null;
-  const { width, height } = field.getBoundingClientRect();
-  const { visibility, opacity, pointerEvents } = getComputedStyle(field);
-  if (width > 1 && height > 1 && visibility === 'visible' && opacity !== '0' && pointerEvents !== 'none')
-    return null;
-  return [...(field.labels ?? [])].find((label) => label.getClientRects().length > 0) ?? null;
-}
-
 /** @param {() => boolean} condition @param {number} limit In milliseconds. */
 async function waitUntil(condition, limit) {
   const end = Date.now() + limit;
   while (!condition() && Date.now() < end) await sleep(20);
-}
-
-/** @param {number} milliseconds */
-function sleep(milliseconds) {
-  return new Promise((resolve) => setTimeout(resolve, milliseconds));
 }
