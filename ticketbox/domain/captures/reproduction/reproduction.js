@@ -133,6 +133,14 @@ async function startReplay(
   const noteError = (/** @type {unknown} */ error) => {
     broken ??= explain(error);
   };
+  // also what a service worker of the page answers, which isn't served here
+  page.context().on('request', (request) => {
+    if (!API_TYPES.has(request.resourceType())) return;
+    const [method, url, body] = [request.method(), new URL(request.url()), request.postData()];
+    const known = chooseAnswer(recorded, method, url, body) ?? chooseAnswer(unanswered, method, url, body);
+    if (known) known.asked = true;
+    sent.push({ method, url, known: Boolean(known), isLate: current >= last });
+  });
   page.on('crash', () => noteError('the page crashed'));
   page.on('websocket', (socket) => socket.on('framereceived', () => (isLive = true)));
   page.on('response', (response) => {
@@ -180,10 +188,8 @@ async function startReplay(
     /** @type {[string, URL, string | null]} */
     const call = [request.method(), new URL(request.url()), request.postData()];
     const entry = chooseAnswer(recorded, ...call);
-    const known = entry ?? chooseAnswer(unanswered, ...call);
-    if (known) known.asked = true;
-    sent.push({ method: call[0], url: call[1], known: Boolean(known), isLate: current >= last });
     if (!entry) {
+      const known = chooseAnswer(unanswered, ...call);
       if (known) lacking.set(request, known.status);
       return unknown === 'fail' ? route.abort('blockedbyclient') : route.fallback();
     }
