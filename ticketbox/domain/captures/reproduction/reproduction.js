@@ -206,7 +206,7 @@ async function startReplay(
       await waitUntil(() => done >= due, ACTION_MS);
       await (answer.error ? route.abort('failed') : route.fulfill(buildAnswer(answer, request)));
     } finally {
-      for (const each of chain) each.answered = each.served = true;
+      for (const each of chain) each.answered = each.served = each.asked = true;
       pending -= 1;
     }
   };
