@@ -9,7 +9,11 @@ export type Result = Pick<Verification, 'verdict' | 'proven'>;
 export const VERDICTS: Record<Verdict, { label: string; about: string; tone: Tone }> = {
   reproduced: { label: 'Reproduced', about: 'The bug happened again', tone: 'error' },
   gone: { label: 'Gone', about: 'The bug didn’t happen again', tone: 'ok' },
-  unproven: { label: 'Unproven', about: 'No earlier run saw the bug, so this one proves nothing', tone: 'warn' },
+  unproven: {
+    label: 'Unproven',
+    about: 'No earlier run saw the bug, so this one proves nothing',
+    tone: 'warn',
+  },
   different_error: { label: 'Different error', about: 'A different error happened', tone: 'warn' },
   not_reached: { label: 'Not reached', about: 'The run didn’t reach the bug', tone: 'warn' },
   flaky: { label: 'Flaky', about: 'The rounds had different results', tone: 'warn' },
