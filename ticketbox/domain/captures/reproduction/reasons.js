@@ -14,7 +14,7 @@ const UNSERVED = (/** @type {number} */ status) => status === 404 || status === 
 
 /**
  * Find a call that led to the bug, and that the run never made. A fix may send another query, body or id than the
- * capture, and in place of the call that failed anything else to its path.
+ * capture, and in place of the call that failed anything else to its path. It need not cancel what the page cancelled.
  * @param {Recorded[]} calls @param {any} expected @param {Sent[]} sent
  */
 export function findMissed(calls, expected, sent) {
@@ -40,7 +40,9 @@ export function findMissed(calls, expected, sent) {
     );
   return calls.find(
     (call) =>
-      isBetween(call.starts, expected) && (isBug(call) || nameSite(call.url) === site) && !isMade(call),
+      isBetween(call.starts, expected) &&
+      (isBug(call) || (!call.error && nameSite(call.url) === site)) &&
+      !isMade(call),
   );
 }
 
