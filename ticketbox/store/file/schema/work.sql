@@ -56,15 +56,18 @@ CREATE TABLE verification (
   ticket_id INTEGER NOT NULL REFERENCES ticket (id) ON DELETE CASCADE,
   capture_id INTEGER REFERENCES capture (id) ON DELETE SET NULL,
   commit_hash TEXT NOT NULL,
+  branch TEXT,
   base_url TEXT NOT NULL,
-  verdict TEXT NOT NULL CHECK (verdict IN ('reproduced', 'gone', 'different_error', 'not_reached', 'flaky')),
+  verdict TEXT NOT NULL
+    CHECK (verdict IN ('reproduced', 'gone', 'unproven', 'different_error', 'not_reached', 'flaky')),
+  reason TEXT,
+  proven INTEGER NOT NULL CHECK (proven IN (0, 1)),
   rounds INTEGER NOT NULL,
   console TEXT NOT NULL,
   screenshot_id INTEGER REFERENCES asset (id) ON DELETE SET NULL,
   trace_id INTEGER REFERENCES asset (id) ON DELETE SET NULL,
   created_at INTEGER NOT NULL,
-  created_by INTEGER NOT NULL REFERENCES byline (id),
-  branch TEXT
+  created_by INTEGER NOT NULL REFERENCES byline (id)
 ) STRICT;
 CREATE INDEX verification_of_capture ON verification (capture_id) WHERE capture_id IS NOT NULL;
 CREATE INDEX verification_of_screenshot ON verification (screenshot_id) WHERE screenshot_id IS NOT NULL;
