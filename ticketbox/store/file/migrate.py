@@ -32,7 +32,7 @@ class UnusableFile(Exception):
 
 
 class Migration(msgspec.Struct, frozen=True):
-    """A step to the schema of this number: `0054_one_schema.sql`."""
+    """A step to the schema of this number: `0053_one_schema.sql`."""
 
     number: int
     name: str
@@ -94,7 +94,7 @@ def read_schema_number(connection: sqlite3.Connection) -> int:
     number: int = connection.execute("PRAGMA user_version").fetchone()[0]
     if number or not connection.execute("SELECT 1 FROM sqlite_schema WHERE name = 'migration'").fetchone():
         return number
-    return connection.execute("SELECT max(number) FROM migration").fetchone()[0]  # until schema 53
+    return connection.execute("SELECT max(number) FROM migration").fetchone()[0]  # until schema 52
 
 
 def find_newest_number() -> int:

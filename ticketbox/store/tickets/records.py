@@ -80,7 +80,7 @@ def build_tickets(tx: Read, rows: list[dict[str, Any]]) -> list[Ticket]:
 def _build_ticket(
     tx: Read, row: dict[str, Any], bylines: Bylines, assignees: list[Person], pull_request: PullRequest | None
 ) -> Ticket:
-    values = {
+    values: dict[str, Any] = {
         **row,
         "key": f"{row['project_key']}-{row['number']}",
         "url": f"{tx.public_url}/tickets/{row['id']}",

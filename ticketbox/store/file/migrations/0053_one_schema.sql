@@ -1,3 +1,14 @@
+-- Replays have no pictures any more. Deleting them first lets the triggers subtract what the companies stored.
+DELETE FROM replay_frame;
+DROP TRIGGER project_replay_frames_removed;
+DROP TABLE replay_frame;
+UPDATE capture SET health = json_remove(health, '$.frames') WHERE health ->> 'frames' IS NOT NULL;
+
+-- The file's header has the schema number now, and excerpts of captures have no versions.
+DROP TABLE migration;
+DROP INDEX capture_by_excerpt_version;
+ALTER TABLE capture DROP COLUMN excerpt_version;
+
 -- A verification can be unproven, has the reason of its verdict, and says whether it is proven: the bug is gone, and an
 -- earlier run saw it.
 
