@@ -260,23 +260,6 @@ def test_capture_is_shown_with_its_failures_first(world: World) -> None:
     assert any(line.split()[2:3] == ["error"] for line in lines)
 
 
-def test_compare_prints_what_differs_from_the_capture_before(world: World) -> None:
-    first = make_capture(world, environment={"browser": "Firefox 140"})
-    ticket = first["ticket_id"]
-    expect_failure(call(world, "capture", "compare", ticket), 1, "no earlier capture")
-    second = make_capture(world, ticket_id=ticket, project_id=None, environment={"browser": "Chrome 142"})
-    for given in ([ticket], [second["capture_id"]], [ticket, first["capture_id"]]):
-        lines = [line.split() for line in read(world, "capture", "compare", *given).splitlines()]
-        assert [words[:2] for words in lines[:2]] == [["<", second["capture_id"]], [">", first["capture_id"]]]
-        assert lines[2:] == [
-            ["browser", "Chrome", "142", "→", "Firefox", "140"],
-            ["=", "error", "no", "cart"],
-            ["=", "request", "500", "→", "500", "GET", "https://shop.example/api/cart"],
-        ]
-    found = as_json(world, "capture", "compare", first["capture_id"], second["capture_id"])
-    assert found["capture"]["id"] == first["capture_id"]
-
-
 def test_requests_and_picture_are_saved_next_to_each_other(
     world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -22,7 +22,7 @@ from tests.support.operation_cases import operations
 from tests.support.server import Box
 
 ELSEWHERE = {
-    "compare_captures": "reads two captures: tests/http/captures/test_comparisons.py",
+    "find_failure": "changes nothing: tests/cli/test_failing_tests.py",
     "stream_events": "its answer doesn't end: tests/http/events/test_event_stream.py",
     "create_session": "an account's own: tests/http/accounts/test_sessions.py",
     "delete_session": "an account's own: tests/http/accounts/test_sessions.py",

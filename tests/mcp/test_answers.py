@@ -38,8 +38,8 @@ def test_annotation_texts_beside_the_picture(world: World) -> None:
             result = call_tool(world, token, name, {"ticket_id": ticket, **arguments})
             content = result["content"]
             assert "structuredContent" not in result
-            assert [part["type"] for part in content] == ["text", "image", "text"]
-            assert json.loads(content[2]["text"]) == {"annotation_texts": ["日本語", "Größe"]}
+            assert [part["type"] for part in content] == ["text", "image"]
+            assert json.loads(content[0]["text"])["annotation_texts"] == ["日本語", "Größe"]
     content = call_tool(world, token, "get_screenshot", {"ticket_id": ticket})["content"]
     assert [part["type"] for part in content] == ["text", "image"]
 

@@ -177,7 +177,7 @@ def test_a_wrong_envelope_names_its_field(unchanged: World, case: str) -> None:
     [
         (b"[" * 100_000 + b"]" * 100_000, "nested too deeply"),
         (b"{", "invalid JSON"),
-        (b"[]", "expected `object`"),
+        (b"[]", "must be an object"),
         (b"x" * (MIB + 1), "more than 1 MB"),
         (b'{"id": "\xff"}', "invalid JSON"),
     ],

@@ -22,8 +22,8 @@ def create_label(world: World, name: str, **more: Any) -> dict[str, Any]:
 
 def list_titles(world: World, label: str) -> list[str]:
     given = {"label": label, "sort": "created"}
-    listed = [each["title"] for each in ok(world.api.get("/tickets", params=given))["items"]]
-    found = ok(world.api.get("/search", params={"q": f'label:"{label}"'}))["items"]
+    listed = [each["title"] for each in ok(world.owner.web.get("/tickets", params=given))["items"]]
+    found = ok(world.owner.web.get("/search", params={"q": f'label:"{label}"'}))["items"]
     assert sorted(each["title"] for each in found) == sorted(listed)
     return listed
 

@@ -49,7 +49,7 @@ class Reporter:
     def find_tickets(self) -> list[dict[str, Any]]:
         """The project's tickets with the label of reports."""
         query = {"project_id": self.world.project, "label": "external"}
-        return ok(self.world.api.get("/tickets", params=query))["items"]
+        return ok(self.world.owner.web.get("/tickets", params=query))["items"]
 
 
 def build_page_parts() -> list[tuple[str, tuple[str, bytes]]]:

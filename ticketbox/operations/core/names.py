@@ -74,7 +74,12 @@ def resolve_label_id(tx: Read, actor: Actor, text: str, company: int | None = No
 
 
 def check_labels(tx: Read, actor: Actor, labels: list[str], field: str, company: int | None = None) -> None:
-    """Check that labels exist in a company, or in one that the caller can access. Raises InvalidRequest."""
+    """Check that the labels that an agent names exist in a company, or in one that it can access.
+
+    A person's address or saved view may name a label that is gone; then nothing is found. Raises InvalidRequest.
+    """
+    if not actor.is_agent:
+        return
     listed = names.list_labels(tx, actor.viewer, company)
     known = {each.name.casefold() for each in listed}
     for label in labels:

@@ -39,7 +39,7 @@ const createDraft = () =>
       actions: [],
     },
   }) as unknown as Draft;
-const policy = (page_source_maps?: 'on' | 'off') =>
+const policy = (page_source_maps: 'on' | 'off') =>
   ({
     bodies: 'on',
     extra_redactions: [],
@@ -90,11 +90,9 @@ test('a person and a project leave the places out', () => {
   expect(removed.streams.errors[0]!.frames).toEqual([frame(1), frame(11, 'p')]);
   expect(removed.envelope.health.source_maps).toBeUndefined();
   expect(listRefused(policy('on'))).toEqual([]);
-  for (const each of [policy('off'), policy()]) {
-    expect(listRefused(each)).toEqual(['source_maps']);
-    const sent = structuredClone(draft);
-    applyPolicy(sent, each);
-    expect(listOriginals(sent).frames).toBe(0);
-    expect(sent.envelope.health.source_maps).toBeUndefined();
-  }
+  expect(listRefused(policy('off'))).toEqual(['source_maps']);
+  const sent = structuredClone(draft);
+  applyPolicy(sent, policy('off'));
+  expect(listOriginals(sent).frames).toBe(0);
+  expect(sent.envelope.health.source_maps).toBeUndefined();
 });

@@ -156,7 +156,7 @@ markdown.renderer.rules.table_open = () =>
   '<div class="wide" tabindex="0" role="region" aria-label="Table"><table>';
 markdown.renderer.rules.table_close = () => '</table></div>';
 
-interface RenderOptions {
+type RenderOptions = {
   /** Enables the checkboxes of task lists. */
   tasks?: boolean;
   /** The keys of the projects whose tickets become links. */
@@ -165,7 +165,7 @@ interface RenderOptions {
   people?: readonly MentionTarget[];
   /** The reader's id. */
   me?: string;
-}
+};
 
 /** Render Markdown as HTML without scripts, styles or content from other hosts. What Markdown hides is listed below. */
 export function renderMarkdown(source: string, options: RenderOptions = {}): string {
@@ -205,7 +205,7 @@ function listHidden(
     ...Object.entries(references)
       .filter(([, { href }]) => !addresses.has(href))
       .map(([label, { href, title }]) => `[${label}]: ${href} ${title}`.trim()),
-    ...links.map((link) => link.attrGet('title') ?? ''),
+    ...links.map((link) => String(link.attrGet('title') ?? '')),
     ...tokens.filter(({ type }) => type === 'fence').map(({ info }) => info.trim().replace(/^\S+\s*/, '')),
   ].filter(Boolean);
 }
