@@ -115,7 +115,7 @@ def work_on_a_ticket(world: World, ticket: str) -> Story:
     comment = yield Call("add_comment", {"ticket_id": ticket, "body": "The cart was null; fixed."})
     assert "fixed" in comment.text
     yield Call("move_ticket", {"ticket_id": ticket, "column_id": world.columns[1]})
-    stopped = yield Call("stop_work_on_ticket", {"ticket_id": ticket, "lease": lease})
+    stopped = yield Call("stop_work_on_ticket", {"lease": lease})
     assert "claim" not in stopped.json()
     left = ok(world.api.get(f"/tickets/{ticket}", params={"include": "comments"}))
     assert (left["column_id"], left["claim"]) == (world.columns[1], None)
@@ -138,7 +138,7 @@ def ask_a_person_and_finish(world: World, ticket: str, run: str) -> Story:
     listed = yield Call("list_tickets", {"project_id": world.project})
     assert ticket in listed.text
     started = yield Call("start_work_on_ticket", {"ticket_id": ticket, "run": run})
-    claim = {"ticket_id": ticket, "lease": started.json()["lease"]}
+    claim = {"lease": started.json()["lease"]}  # it names the ticket
     read = yield Call("get_ticket", {"ticket_id": ticket})
     assert_shows(read, 1568, 784)
     asked = yield Call("ask_human", {**claim, "question": "Drop support for v1?", "choices": ["Yes", "No"]})
@@ -186,17 +186,12 @@ def read_refusals(world: World) -> Story:
 
 def wait_for_a_new_ticket(world: World) -> Story:
     """An agent's call may last so long that it gets the ticket as soon as somebody creates it."""
+    project = world.new_project("Elsewhere")
     created: list[str] = []
-
-    def create_ticket() -> None:
-        created.append(world.ticket("New", project_id=world.new_project("Elsewhere"))["id"])
-
-    first = yield Call("wait_for_events", {"wait_seconds": 0})
-    wait = {"after": first.json()["last"], "types": ["ticket.created"], "wait_seconds": WAIT_SECONDS}
     begun = time.monotonic()
-    with act_when_a_call_waits(world.box, create_ticket):
-        event = yield Call("wait_for_events", wait)
-    assert [each["ticket_id"] for each in event.json()["items"]] == created
+    with act_when_a_call_waits(world.box, lambda: created.append(world.ticket("New", project_id=project)["id"])):
+        claimed = yield Call("claim_next_ticket", {"project_id": project, "wait_seconds": WAIT_SECONDS})
+    assert [claimed.json()["id"]] == created
     assert time.monotonic() - begun < WAIT_SECONDS
 
 

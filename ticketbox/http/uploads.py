@@ -49,7 +49,7 @@ async def read_upload(operation: Operation, scope: Scope, receive: Receive, serv
         raise UnsupportedMediaType("send the parts as multipart/form-data", valid=["multipart/form-data"])
     reader = _Reader(operation)
     try:
-        with PushMultipartParser(boundary, max_segment_count=MAX_ATTACHMENTS + 8, strict=True) as parser:
+        with PushMultipartParser(boundary, max_segment_count=2 * MAX_ATTACHMENTS, strict=True) as parser:
             chunks = read_chunks(scope, receive, operation.max_body + _FRAMING, UPLOAD_SECONDS)
             async for chunk in _require_rate(chunks, services):
                 for event in parser.parse(chunk):
