@@ -42,7 +42,7 @@ from ticketbox.operations.core import faults, registry
 from ticketbox.operations.core.live import listeners, waiting
 from ticketbox.operations.core.paging import Limit
 from ticketbox.operations.events import events
-from ticketbox.operations.reports import key_access, reports
+from ticketbox.operations.reports import key_access, preparation
 from ticketbox.store.file import readers
 from ticketbox.store.git import git_deliveries, git_hooks, git_links
 from ticketbox.store.reports import report_keys
@@ -100,11 +100,11 @@ def test_limits_page_matches_the_code() -> None:
     assert dict(table(LIMITS, "Processor time")) == {
         "a company": f"{processor_time.COMPANY_SECONDS}",
         "a credential": f"{processor_time.CREDENTIAL_SECONDS}",
-        "a report key": f"{reports.KEY_SECONDS}",
-        "reports from an address": f"{reports.ADDRESS_SECONDS}",
+        "a report key": f"{preparation.KEY_SECONDS}",
+        "reports from an address": f"{preparation.ADDRESS_SECONDS}",
     }
     most = settings.DEFAULT_CAPTURE_SECONDS
-    assert f"A single capture may take {most} s, a report {most * reports.TIME_SHARE:g} s." in prose(LIMITS)
+    assert f"A single capture may take {most} s, a report {most * preparation.TIME_SHARE:g} s." in prose(LIMITS)
     assert uploading == {
         "uploads in memory at a time": f"{settings.DEFAULT_UPLOADS}; others wait",
         "of an account": f"{settings.DEFAULT_UPLOADS // 2}",
@@ -199,8 +199,8 @@ def test_limits_page_matches_the_code() -> None:
         "columns of a board": f"{columns.MAX_COLUMNS}",
         "report keys of a project": f"{report_keys.MAX_KEYS}",
         "reports from an address": f"{key_access.ADDRESS_PER_MINUTE} a minute; further ones get 429",
-        "a report": f"{reports.MAX_REPORT // 1024**2} MiB with up to {reports.MAX_FILES} files, and "
-        f"{reports.MAX_INFLATED // 1024**2} MiB of streams inflated",
+        "a report": f"{preparation.MAX_REPORT // 1024**2} MiB with up to {preparation.MAX_FILES} files, and "
+        f"{preparation.MAX_INFLATED // 1024**2} MiB of streams inflated",
         "git hooks of a project": f"{git_hooks.MAX_HOOKS}",
         "links of a ticket to repositories": f"{git_links.MAX_LINKS}",
         "git deliveries of a hook that wait": f"{git_deliveries.MAX_WAITING:,}; further ones get 503",

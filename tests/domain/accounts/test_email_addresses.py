@@ -5,7 +5,7 @@ import pytest
 
 from ticketbox.domain.accounts.email_addresses import fold_address
 from ticketbox.operations.companies.invitations import CreateInvitation
-from ticketbox.operations.reports.reports import CreateReport
+from ticketbox.operations.reports.preparation import CreateReport
 
 
 def test_only_ascii_letters_are_folded() -> None:

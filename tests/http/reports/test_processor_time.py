@@ -13,7 +13,7 @@ from tests.http.reports.test_reports import Reporter, build_page_parts
 from tests.support.operation_cases import draw_address
 from tests.support.seed import capture_parts
 from tests.support.server import World, eventually, expect_error, ok
-from ticketbox.operations.reports.reports import ADDRESS_SECONDS, MAX_INFLATED
+from ticketbox.operations.reports.preparation import ADDRESS_SECONDS, MAX_INFLATED
 
 WAITING = "ticketbox_queue_waiting", (("queue", "captures"),)
 

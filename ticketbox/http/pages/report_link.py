@@ -19,7 +19,8 @@ from ticketbox.http.uploads import read_upload
 from ticketbox.operations.core.context import RequestContext
 from ticketbox.operations.core.dispatch import Dispatcher
 from ticketbox.operations.core.registry import Registry
-from ticketbox.operations.reports.reports import MAX_FILES, MAX_REPORT, ReportPage, ReportReceipt
+from ticketbox.operations.reports.preparation import MAX_FILES, MAX_REPORT
+from ticketbox.operations.reports.reports import ReportPage, ReportReceipt
 
 _FIELDS = ("title", "description", "name", "email")
 
