@@ -15,7 +15,6 @@ from ticketbox.domain.accounts.identity_provider import ProviderSettings
 from ticketbox.domain.core.fairness.ceilings import Ceilings
 from ticketbox.domain.core.network.host_names import DEFAULT_PORTS, build_authority
 from ticketbox.domain.core.problems import InvalidField
-from ticketbox.domain.events.delivery_turns import DEFAULT_DELIVERIES
 
 if TYPE_CHECKING:
     from ticketbox.domain.events.email_server import EmailServer
@@ -24,6 +23,7 @@ _PATH = re.compile(r"(/(?!\.)[A-Za-z0-9._~-]+)+", re.ASCII)
 DEFAULT_HOST = "127.0.0.1"
 DEFAULT_PORT = 8420
 DEFAULT_KEEP = 14
+DEFAULT_DELIVERIES = 20
 DEFAULT_EVENT_STREAMS = 500
 DEFAULT_UPLOADS = 4
 DEFAULT_UPLOAD_RATE = 4096

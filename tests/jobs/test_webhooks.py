@@ -158,6 +158,26 @@ def test_slow_receivers_of_a_company_leave_room_for_a_younger_one(tmp_path: Path
     on_a_bench(tmp_path, test)
 
 
+def test_webhook_gets_four_deliveries_at_a_time_and_none_that_is_no_longer_due(tmp_path: Path) -> None:
+    async def test(bench: Bench) -> None:
+        release = threading.Event()
+        bench.receiver.answer = lambda _: 204 if release.wait(30) else 500
+        for _ in range(7):
+            await bench.happen()
+        await bench.database.write(webhook_outbox.create_deliveries)
+        await bench.database.write(lambda tx: tx.execute("UPDATE delivery SET lane = id, due_at = 0"))
+        await bench.deliverer.start()
+        await asyncio.to_thread(eventually, lambda: len(bench.receiver.got) == 4)
+        await bench.database.write(lambda tx: tx.execute("UPDATE delivery SET due_at = 1 WHERE id <= 2"))
+        await bench.deliverer.start()  # finds two others, which wait for their turn
+        await bench.database.write(lambda tx: webhooks.disable_webhook(tx, bench.webhook, "test"))
+        release.set()
+        await bench.deliverer.wait_until_idle()
+        assert len(bench.receiver.got) == 4
+
+    on_a_bench(tmp_path, test)
+
+
 def test_receiver_that_fails_for_a_day_is_disabled_and_can_be_replayed(
     tmp_path: Path,
 ) -> None:
@@ -266,9 +286,13 @@ def test_log_is_deleted_after_thirty_days_but_not_what_waits(tmp_path: Path) -> 
 
 def test_result_after_the_webhook_is_deleted_changes_nothing(tmp_path: Path) -> None:
     async def test(bench: Bench) -> None:
+        release = threading.Event()
+        bench.receiver.answer = lambda _: 204 if release.wait(30) else 500
         await bench.happen()
         await bench.deliverer.start()
+        await asyncio.to_thread(eventually, lambda: len(bench.receiver.got) == 1)
         await bench.database.write(lambda tx: webhooks.delete_webhook(tx, bench.webhook))
+        release.set()
         await bench.deliverer.wait_until_idle()
 
         def count(tx: Read) -> int:

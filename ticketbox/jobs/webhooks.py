@@ -3,12 +3,13 @@
 import asyncio
 import logging
 
+from ticketbox.domain.core.fairness.fair_queue import FairQueue
 from ticketbox.domain.events import webhook_payload, webhook_signature
-from ticketbox.domain.events.delivery_turns import DEFAULT_DELIVERIES, DeliveryTurns
 from ticketbox.jobs.periodic import IDLE_SECONDS, RETRY_SECONDS, Waker, get_seconds_until, run_rounds
 from ticketbox.operations.core.services import FetchError, Services
+from ticketbox.settings import DEFAULT_DELIVERIES
 from ticketbox.store.events import webhook_outbox
-from ticketbox.store.events.webhook_outbox import AttemptOutcome, DueDelivery
+from ticketbox.store.events.webhook_outbox import MAX_PER_WEBHOOK, AttemptOutcome, Delivery, DueDelivery
 
 log = logging.getLogger("ticketbox.jobs")
 
@@ -27,12 +28,15 @@ async def run(services: Services, stopping: asyncio.Event, max_deliveries: int) 
 
 
 class Deliverer:
-    """Sends deliveries, several concurrently."""
+    """Sends deliveries, several concurrently: round robin by company, and by webhook in each company."""
 
     def __init__(self, services: Services, most: int = DEFAULT_DELIVERIES) -> None:
         self._services = services
-        self._turns = DeliveryTurns(most)
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._queue = FairQueue(
+            "deliveries", most, services.queue_times, most=(max(1, most // 4), MAX_PER_WEBHOOK), wait_seconds=0
+        )
+        self._tasks: dict[int, asyncio.Task[None]] = {}
+        self._stopping = False
         self.waker = Waker()
 
     async def start(self) -> float:
@@ -41,51 +45,62 @@ class Deliverer:
         if await database.read(webhook_outbox.has_new_events):
             await database.write(webhook_outbox.create_deliveries)
             self.waker.wake()  # there may be more than fits in one round
-        for each in await database.read(lambda tx: webhook_outbox.list_due(tx, self._turns)):
-            self._turns.begin(each.company, each.webhook, each.key)
-            self._services.queue_times.record_wait("deliveries", max(0, database.clock.now() - each.due_at) / 1000)
-            task = asyncio.create_task(self._deliver(each))
-            self._tasks.add(task)
-            task.add_done_callback(self._tasks.discard)
+        for each in await database.read(webhook_outbox.list_due):
+            if each.key not in self._tasks:
+                self._tasks[each.key] = asyncio.create_task(self._deliver(each))
         following = await database.read(webhook_outbox.find_next_due)
         return IDLE_SECONDS if self._tasks else get_seconds_until(following, database.clock.now())  # tasks wake it
 
     async def wait_until_idle(self) -> None:
-        """Wait for the running deliveries."""
+        """Wait for the started deliveries."""
         while self._tasks:
-            await asyncio.gather(*self._tasks)
+            await asyncio.gather(*self._tasks.values())
 
     async def close(self) -> None:
         """Wait up to STOP_SECONDS for the running deliveries, then cancel them."""
+        self._stopping = True
         if self._tasks:
-            _, late = await asyncio.wait(self._tasks, timeout=STOP_SECONDS)
+            _, late = await asyncio.wait(self._tasks.values(), timeout=STOP_SECONDS)
             for task in late:
                 task.cancel()
             await asyncio.gather(*late, return_exceptions=True)
 
     async def _deliver(self, due: DueDelivery) -> None:
+        database = self._services.database
+        waited = max(0, database.clock.now() - due.due_at) / 1000
         try:
-            outcome = await self._send(due)
-            await self._services.database.write(lambda tx: webhook_outbox.record_outcome(tx, due.key, outcome))
+            async with self._queue.hold((due.company, due.webhook), patient=True, waited=waited):
+                await self._attempt(due.key)
+        finally:
+            del self._tasks[due.key]
+            self.waker.wake()
+
+    async def _attempt(self, key: int) -> None:
+        """Send a delivery, unless it is no longer due or the server stops, and record the outcome."""
+        database = self._services.database
+        try:
+            delivery = None if self._stopping else await database.read(lambda tx: webhook_outbox.load_due(tx, key))
+            if delivery is not None:
+                outcome = await self._send(delivery)
+                await database.write(lambda tx: webhook_outbox.record_outcome(tx, key, outcome))
         except Exception:
             log.exception("the outcome of a delivery couldn't be stored; it will be repeated")
             await asyncio.sleep(RETRY_SECONDS)
-        finally:
-            self._turns.end(due.webhook, due.key)
-            self.waker.wake()
 
-    async def _send(self, due: DueDelivery) -> AttemptOutcome:
+    async def _send(self, delivery: Delivery) -> AttemptOutcome:
         clock = self._services.database.clock
-        body = webhook_payload.build_body(due.format, due.event, due.ticket_key, due.title, self._services.public_url)
+        body = webhook_payload.build_body(
+            delivery.format, delivery.event, delivery.ticket_key, delivery.title, self._services.public_url
+        )
         headers = {
             "Content-Type": "application/json",
-            **webhook_signature.build_signature_headers(due.secrets, due.event.id, clock.now() // 1000, body),
+            **webhook_signature.build_signature_headers(delivery.secrets, delivery.event.id, clock.now() // 1000, body),
         }
         status, error = None, None
         started = clock.monotonic()
         try:
             answer = await self._services.fetch(
-                due.url, method="POST", headers=headers, body=body, most=0, seconds=ANSWER_SECONDS, plain=True
+                delivery.url, method="POST", headers=headers, body=body, most=0, seconds=ANSWER_SECONDS, plain=True
             )
             status = answer.status
             if not 200 <= status < 300:

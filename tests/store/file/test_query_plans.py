@@ -237,7 +237,7 @@ WALKS = {
     "events.SELECT_NEWEST_TIME": {"event"},  # from the newest, at most the last million, and usually the first
     "events.SELECT_NEWEST_KEY": {"sqlite_sequence"},  # one row for each table
     "webhook_outbox.SELECT_WEBHOOKS_BEHIND": {"webhook"},  # a few for each company, and a step into an index for each
-    "webhook_outbox.SELECT_WEBHOOKS_WITH_DUE": {"webhook"},
+    "webhook_outbox.SELECT_DUE": {"webhook"},
     "webhook_outbox.SELECT_NEXT_DUE": {"webhook"},
     "webhooks.DELETE_OLD_SECRETS": {"webhook"},
     "webhook_outbox.SELECT_BACKLOG": {"webhook", "(subquery)"},

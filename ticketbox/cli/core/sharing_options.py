@@ -5,9 +5,9 @@ from typing import Any, TypeVar
 
 import click
 
-from ticketbox.domain.events.delivery_turns import DEFAULT_DELIVERIES
 from ticketbox.settings import (
     DEFAULT_CAPTURE_SECONDS,
+    DEFAULT_DELIVERIES,
     DEFAULT_EVENT_STREAMS,
     DEFAULT_QUEUE_SECONDS,
     DEFAULT_UPLOAD_RATE,

@@ -4,20 +4,17 @@ A webhook's position in the event table advances in the transaction that inserts
 when its outcome is recorded; one that was being sent when the process stopped is sent again.
 """
 
-from collections.abc import Set
-from typing import NamedTuple
-
 import msgspec
 
 from ticketbox.domain.core.clock import DAY, format_rfc3339
 from ticketbox.domain.core.ids import Prefix, generate_id
-from ticketbox.domain.events.delivery_turns import DeliveryTurns
 from ticketbox.domain.events.records import Event, WebhookFormat
 from ticketbox.domain.events.retry_schedule import compute_next_attempt
 from ticketbox.store.events import events, webhooks
 from ticketbox.store.file.database import Read, Write
 
 RETENTION_MS = 30 * DAY
+MAX_PER_WEBHOOK = 4  # deliveries at the same time
 _STATUS_GONE = 410
 _EVENTS_PER_STEP = 500
 
@@ -69,81 +66,60 @@ def insert_delivery(tx: Write, webhook: int, event: int, lane: int) -> int:
 
 
 class DueDelivery(msgspec.Struct, frozen=True):
-    """A delivery that is due; each secret signs it."""
+    """A delivery that is due, and whose it is."""
 
-    key: int
     company: int
     webhook: int
+    key: int
+    due_at: int
+
+
+class Delivery(msgspec.Struct, frozen=True):
+    """What is sent to a webhook; each secret signs it."""
+
     url: str
     format: WebhookFormat
     secrets: tuple[bytes, ...]
     event: Event
     ticket_key: str | None
     title: str | None
-    due_at: int
 
 
-SELECT_WEBHOOKS_WITH_DUE = """
-SELECT w.id, w.company_id FROM webhook w
-WHERE EXISTS (SELECT 1 FROM delivery d WHERE d.webhook_id = w.id AND d.due_at IS NOT NULL AND d.due_at <= ?)
-"""
 SELECT_DUE = """
-SELECT d.id, w.company_id, w.id, w.url, w.format, w.secret, d.event_id, p.key || '-' || t.number, t.title,
-  iif(w.old_until > ?2, w.old_secret, NULL), d.due_at
+SELECT w.company_id, w.id, d.id, d.due_at FROM webhook w
+CROSS JOIN json_each((
+  SELECT json_group_array(id) FROM (
+    SELECT x.id FROM delivery x WHERE x.webhook_id = w.id AND x.due_at IS NOT NULL AND x.due_at <= :now
+    ORDER BY x.due_at, x.id LIMIT :limit))) j
+CROSS JOIN delivery d ON d.id = j.value
+"""
+SELECT_DELIVERY = """
+SELECT w.url, w.format, w.secret, iif(w.old_until > :now, w.old_secret, NULL), d.event_id,
+  p.key || '-' || t.number, t.title
 FROM delivery d JOIN webhook w ON w.id = d.webhook_id
 LEFT JOIN event e ON e.id = d.event_id LEFT JOIN ticket t ON t.id = e.ticket_id
 LEFT JOIN project p ON p.id = t.project_id
-WHERE d.webhook_id = ?1 AND d.due_at IS NOT NULL AND d.due_at <= ?2 ORDER BY d.due_at, d.id LIMIT ?3
+WHERE d.id = :key AND d.due_at <= :now
 """
 SELECT_NEXT_DUE = """
 SELECT min((SELECT min(d.due_at) FROM delivery d WHERE d.webhook_id = w.id AND d.due_at IS NOT NULL)) FROM webhook w
 """
 
 
-class _DueRow(NamedTuple):
-    """A row of SELECT_DUE."""
-
-    key: int
-    company: int
-    webhook: int
-    url: str
-    format: str
-    secret: bytes
-    event: int
-    ticket_key: str | None
-    title: str | None
-    old_secret: bytes | None
-    due_at: int
+def list_due(tx: Read) -> list[DueDelivery]:
+    """List the due deliveries: of each webhook, as many as are sent at the same time."""
+    return [DueDelivery(*row) for row in tx.fetch_all(SELECT_DUE, {"now": tx.now, "limit": MAX_PER_WEBHOOK})]
 
 
-def list_due(tx: Read, turns: DeliveryTurns) -> list[DueDelivery]:
-    """List the due deliveries whose turn it is."""
-
-    def load(webhook: int, in_flight: Set[int], most: int) -> list[_DueRow]:
-        rows = map(_DueRow._make, tx.fetch_all(SELECT_DUE, (webhook, tx.now, most + len(in_flight))))
-        return [row for row in rows if row.key not in in_flight][:most]
-
-    due = turns.choose(tx.fetch_all(SELECT_WEBHOOKS_WITH_DUE, (tx.now,)), load)
-    events_by_key = events.load_events_by_key(tx, [row.event for row in due])
-    return [
-        DueDelivery(
-            row.key,
-            row.company,
-            row.webhook,
-            row.url,
-            WebhookFormat(row.format),
-            _list_secrets(row.secret, row.old_secret),
-            events_by_key[row.event],
-            row.ticket_key,
-            row.title,
-            row.due_at,
-        )
-        for row in due
-    ]
-
-
-def _list_secrets(newest: bytes, old: bytes | None) -> tuple[bytes, ...]:
-    return (newest,) if old is None else (newest, old)
+def load_due(tx: Read, key: int) -> Delivery | None:
+    """Load what to send; None if the delivery is no longer due."""
+    row = tx.fetch_one(SELECT_DELIVERY, {"now": tx.now, "key": key})
+    if row is None:
+        return None
+    url, format_, secret, old_secret, event, ticket_key, title = row
+    secrets = (secret,) if old_secret is None else (secret, old_secret)
+    loaded = events.load_events_by_key(tx, [event])[event]
+    return Delivery(url, WebhookFormat(format_), secrets, loaded, ticket_key, title)
 
 
 def find_next_due(tx: Read) -> int | None:

@@ -98,6 +98,27 @@ def test_share_holds_no_more_than_its_part() -> None:
     assert asyncio.run(run()) == (["a0", "a1"], 2)
 
 
+def test_each_level_holds_no_more_than_its_part_and_a_new_company_is_next() -> None:
+    async def run() -> None:
+        callers = Callers(make_queue(20, 5, 4))
+        for number in range(6):
+            await callers.call(f"a{number}", "A", 1)
+        for number in range(2):
+            await callers.call(f"a-other {number}", "A", 2)
+        assert callers.order == ["a0", "a1", "a2", "a3", "a-other 0"]
+        for company in "BCD":
+            for number in range(5):
+                await callers.call(f"{company}{number}", company, number)
+        assert len(callers.order) == 20
+        await callers.call("new", "F", 1)
+        await callers.end("B0")
+        assert callers.order[20:] == ["new"]
+        for task in callers.tasks.values():
+            task.cancel()
+
+    asyncio.run(run())
+
+
 def test_who_waits_too_long_is_refused_and_counted() -> None:
     async def run() -> None:
         times = QueueTimes()

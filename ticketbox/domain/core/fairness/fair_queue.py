@@ -88,18 +88,19 @@ class FairQueue:
         return most is None or self._held[share] < most
 
     @contextlib.asynccontextmanager
-    async def hold(self, share: Share, *, patient: bool = False) -> AsyncGenerator[None]:
+    async def hold(self, share: Share, *, patient: bool = False, waited: float = 0.0) -> AsyncGenerator[None]:
         """Hold a slot for the length of a `with` block. Raises Unavailable if there is none in time.
 
-        A `patient` caller, such as the server's own jobs, waits as long as it takes.
+        A `patient` caller, such as the server's own jobs, waits as long as it takes. `waited` is how many seconds the
+        caller has waited elsewhere; they count in the figures.
         """
-        await self._acquire(share, None if patient else self._wait_seconds)
+        await self._acquire(share, None if patient else self._wait_seconds, waited)
         try:
             yield
         finally:
             self._release(share)
 
-    async def _acquire(self, share: Share, seconds: float | None) -> None:
+    async def _acquire(self, share: Share, seconds: float | None, waited: float) -> None:
         loop = asyncio.get_running_loop()
         started, waiter = loop.time(), loop.create_future()
         self._turns.add(share, waiter)
@@ -122,7 +123,7 @@ class FairQueue:
             ) from None
         finally:
             self.waiting -= 1
-            self._times.record_wait(self.name, loop.time() - started)
+            self._times.record_wait(self.name, waited + loop.time() - started)
 
     def _admit(self) -> None:
         while self._free and (taken := self._turns.take(self)):
