@@ -187,12 +187,12 @@ def test_limits_page_matches_the_code() -> None:
         "points of all pen lines on an image": f"{annotations.MAX_POINTS:,}",
     }
     shared = [
-        ("event streams", listeners.MAX_LISTENERS_PER_CREDENTIAL, listeners.MAX_LISTENERS, listeners.ACCOUNT_SHARE),
+        ("event streams", listeners.MAX_LISTENERS_PER_CREDENTIAL, listeners.MAX_LISTENERS, listeners.ACCOUNT_QUOTA),
         (
             "waiting calls",
             listeners.MAX_WAITING_PER_CREDENTIAL,
             listeners.MAX_WAITING,
-            listeners.WAITING_ACCOUNT_SHARE,
+            listeners.WAITING_ACCOUNT_QUOTA,
         ),
     ]
     assert others == {
@@ -212,7 +212,7 @@ def test_limits_page_matches_the_code() -> None:
             for noun, one, most, share in shared
         },
         **{
-            f"{noun} of a company, in total": f"{most * listeners.COMPANY_SHARE:,.0f}, {most:,}; further ones get 503"
+            f"{noun} of a company, in total": f"{most * listeners.COMPANY_QUOTA:,.0f}, {most:,}; further ones get 503"
             for noun, _, most, _ in shared
         },
         "a web session": f"{sessions.LIFETIME // DAY} days",

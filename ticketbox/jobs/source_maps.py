@@ -65,9 +65,9 @@ async def resolve_next_capture(services: Services) -> None:
 
 async def _resolve(services: Services, queued: QueuedCapture) -> ResolvedStreams | None:
     """Resolve the stacks in the worker process. Raises Unavailable and PayloadTooLarge."""
-    share = (queued.company, "source maps")
+    fair_share = (queued.company, "source maps")
     stored = StoredStreams(queued.id, queued.extra_redactions, queued.contents)
-    scripts = await services.captures.run(share, list_stored_scripts, stored, payers=())
+    scripts = await services.captures.run(fair_share, list_stored_scripts, stored, payers=())
     maps = await services.database.read(
         lambda tx: source_maps.find_map_contents(tx, queued.project, queued.release, scripts, MAX_MAPS, MAX_MAP_BYTES)
     )
@@ -75,7 +75,9 @@ async def _resolve(services: Services, queued: QueuedCapture) -> ResolvedStreams
         return None
     call = services.captures.process.call
     seconds = services.max_capture_seconds
-    resolution: Resolution = await services.captures.run(share, call, seconds, resolve_stacks, stored, maps, payers=())
+    resolution: Resolution = await services.captures.run(
+        fair_share, call, seconds, resolve_stacks, stored, maps, payers=()
+    )
     for note in resolution.notes:
         log.warning("%s", note)
     return resolution.streams

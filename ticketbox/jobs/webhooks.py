@@ -33,7 +33,7 @@ class Deliverer:
     def __init__(self, services: Services, most: int = DEFAULT_DELIVERIES) -> None:
         self._services = services
         self._queue = FairQueue(
-            "deliveries", most, services.queue_times, most=(max(1, most // 4), MAX_PER_WEBHOOK), wait_seconds=0
+            "deliveries", most, services.queue_times, quotas=(max(1, most // 4), MAX_PER_WEBHOOK), wait_seconds=0
         )
         self._tasks: dict[int, asyncio.Task[None]] = {}
         self._stopping = False

@@ -198,7 +198,7 @@ class Handlers:
             return content
         assert context.actor is not None
         workers = self._dispatcher.services.rendering
-        picture = await workers.run(context.actor.share, processing.scale_image, content.data)
+        picture = await workers.run(context.actor.fair_share, processing.scale_image, content.data)
         return msgspec.structs.replace(
             content, data=picture.data, media_type=picture.media_type, width=picture.width, height=picture.height
         )

@@ -12,7 +12,7 @@ from ticketbox.operations.core.live import listeners
 listeners.HEARTBEAT_SECONDS = 0.5
 listeners.MAX_WAITING = 6
 listeners.MAX_WAITING_PER_CREDENTIAL = 4
-listeners.ACCOUNT_SHARE = listeners.WAITING_ACCOUNT_SHARE = listeners.COMPANY_SHARE = 2.0
+listeners.ACCOUNT_QUOTA = listeners.WAITING_ACCOUNT_QUOTA = listeners.COMPANY_QUOTA = 2.0
 from ticketbox.cli import main
 main()
 """

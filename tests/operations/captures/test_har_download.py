@@ -53,7 +53,7 @@ def test_har_downloads_occupy_no_reader(tmp_path: Path, monkeypatch: pytest.Monk
         downloads = [asyncio.create_task(render_har(services, ANONYMOUS, args, stored)) for _ in range(READERS + 1)]
         await asyncio.sleep(0)
         assert services.rendering.queue.waiting == READERS
-        assert await services.database.read(lambda tx: tx.fetch_value("SELECT 1"), share=(1, 1)) == 1
+        assert await services.database.read(lambda tx: tx.fetch_value("SELECT 1"), fair_share=(1, 1)) == 1
         assert not any(task.done() for task in downloads)
         released.set()
         await asyncio.gather(*downloads)

@@ -51,7 +51,7 @@ def test_next_capture_is_of_the_company_that_waits_longest(tmp_path: Path) -> No
             order.append(name)
 
         shares = [("attacker", (1, 1))] * 6 + [("other", (2, 2))]
-        tasks = [asyncio.create_task(services.captures.run(share, work, name)) for name, share in shares]
+        tasks = [asyncio.create_task(services.captures.run(fair_share, work, name)) for name, fair_share in shares]
         await asyncio.sleep(0)
         released.set()
         await asyncio.gather(*tasks)

@@ -347,9 +347,9 @@ def test_one_credential_leaves_a_reader_to_the_others(path: Path) -> None:
     async def look() -> None:
         async with open_database(path) as db:
             released = threading.Event()
-            slow = [asyncio.create_task(db.read(lambda _: released.wait(30), share=(1, 1))) for _ in range(10)]
+            slow = [asyncio.create_task(db.read(lambda _: released.wait(30), fair_share=(1, 1))) for _ in range(10)]
             await asyncio.sleep(0)
-            assert await db.read(lambda tx: tx.fetch_value("SELECT 1"), share=(2, 2)) == 1
+            assert await db.read(lambda tx: tx.fetch_value("SELECT 1"), fair_share=(2, 2)) == 1
             assert not any(task.done() for task in slow)
             assert db.queue.waiting == 10 - (readers.READERS - 1)
             released.set()

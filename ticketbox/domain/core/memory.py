@@ -1,4 +1,4 @@
-"""Returning memory to the system (docs/operate/reliability.md, "Turns"). Only the allocator of glibc must be asked."""
+"""Return memory to the system (docs/operate/reliability.md, "Fair queues"). Only glibc must be asked."""
 
 import ctypes
 import sys

@@ -1,4 +1,4 @@
-"""The priority of threads: that of the event loop runs first (docs/operate/reliability.md, "Turns")."""
+"""The priority of threads: that of the event loop runs first (docs/operate/reliability.md, "Fair queues")."""
 
 import os
 import sys

@@ -49,7 +49,7 @@ async def check_unconfirmed_address(services: Services, actor: Actor, address: s
         refusals = security_events.count_refusals(tx, actor.user, SecurityAction.ADDRESS_CHANGE, DAY)
         return taken, users.find_account_by_key(tx, actor.user), refusals
 
-    taken, account, refusals = await services.read(look_up, actor.share)
+    taken, account, refusals = await services.read(look_up, actor.fair_share)
     if refusals >= MAX_TAKEN_A_DAY:
         log_security_event(SecurityAction.ADDRESS_CHANGE, Outcome.LIMITED, context.address, actor.user_id, Via.WEB, {})
         raise RateLimited(DAY // 1000, "too many email addresses of other accounts", "taken addresses a day")

@@ -90,7 +90,7 @@ async def check_current_password(
     Raises Forbidden if either is wrong, SecondFactorRequired without the code, and RateLimited.
     """
     limit_password_attempts(services, actor, action, context)
-    account = await services.read(lambda tx: users.find_account_by_key(tx, actor.user), actor.share)
+    account = await services.read(lambda tx: users.find_account_by_key(tx, actor.user), actor.fair_share)
     stored = None if account is None else account.password_hash
     is_right = await services.passwords.run((context.network,), passwords.verify_password, stored, password)
     if account is None or not is_right:

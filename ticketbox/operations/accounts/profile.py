@@ -241,7 +241,7 @@ async def hash_new_password(services: Services, actor: Actor, args: ChangePasswo
     A session that confirmed a passkey, or the password with a code, sends no code if the account has passkeys.
     """
     action = SecurityAction.PASSWORD_CHANGE
-    has_passkey = await services.read(lambda tx: passkeys.has_passkey(tx, actor.user), actor.share)
+    has_passkey = await services.read(lambda tx: passkeys.has_passkey(tx, actor.user), actor.fair_share)
     await check_current_password(
         services, actor, action, args.current_password, args.code, context,
         needs_code=args.code is not None or not (has_passkey and actor.confirmed),

@@ -102,22 +102,22 @@ async def _limit_attempts(services: Services, email: str, context: RequestContex
     whatever address, lock out the owner. The limit per account doesn't apply to a known address either.
     """
     wait = "too many attempts to sign in"
-    share = 0, context.network
+    fair_share = 0, context.network
 
     def find_account(tx: Read) -> tuple[Account | None, bool]:
         found = users.find_account_by_email(tx, email)
         return found, found is not None and devices.is_known_device(tx, context.device_hash, found.key)
 
     if context.device_hash is not None:
-        account, is_known = await services.read(find_account, share)
+        account, is_known = await services.read(find_account, fair_share)
         if is_known:
             services.limit((context.device_hash, email), "sign-in-device", 10, wait)
             return account
     services.limit(context.network, "sign-in", 30, wait)
     services.limit((context.network, email), "sign-in-account", 10, wait)
-    account, _ = await services.read(find_account, share)
+    account, _ = await services.read(find_account, fair_share)
     if account is None or not await services.read(
-        lambda tx: credentials.has_signed_in_from(tx, account.key, context.network), share
+        lambda tx: credentials.has_signed_in_from(tx, account.key, context.network), fair_share
     ):
         services.limit(email, "sign-in-strangers", 20, wait)
     return account

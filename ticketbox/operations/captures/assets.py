@@ -88,7 +88,7 @@ async def prepare_attachment(
     services: Services, actor: Actor, args: AddAttachment, context: RequestContext
 ) -> NewAsset:
     """Detect a file's type, and hash it."""
-    return await services.small_captures.run(actor.share, prepare_upload, args.file)
+    return await services.small_captures.run(actor.fair_share, prepare_upload, args.file)
 
 
 def require_room_for_attachments(tx: Read, ticket: int, count: int) -> None:

@@ -63,8 +63,8 @@ async def fingerprint_remaining(
     services: Services, actor: Actor, args: DeleteCapture, context: RequestContext
 ) -> RemainingFingerprints:
     """Compute the fingerprints of the captures that the ticket keeps: they aren't stored for each capture."""
-    rest = await services.read(lambda tx: _list_remaining(tx, actor, args.capture_id), actor.share)
-    return await services.captures.run(actor.share, _build_fingerprints, rest)
+    rest = await services.read(lambda tx: _list_remaining(tx, actor, args.capture_id), actor.fair_share)
+    return await services.captures.run(actor.fair_share, _build_fingerprints, rest)
 
 
 def _list_remaining(tx: Read, actor: Actor, capture_id: str) -> list[RemainingCapture]:

@@ -40,9 +40,9 @@ class StoredRequests(msgspec.Struct, frozen=True):
 async def render_har(services: Services, actor: Actor, args: GetHar, stored: StoredRequests) -> Content:
     """Build the file outside the database's readers, and that of a large capture in a worker process."""
     if len(stored.data) <= LONG_REQUESTS:
-        return await services.rendering.run(actor.share, build_har, stored)
+        return await services.rendering.run(actor.fair_share, build_har, stored)
     call = services.rendering.process.call
-    return await services.rendering.run(actor.share, call, services.max_capture_seconds, build_har, stored)
+    return await services.rendering.run(actor.fair_share, call, services.max_capture_seconds, build_har, stored)
 
 
 def build_har(stored: StoredRequests) -> Content:

@@ -49,7 +49,7 @@ class StoredReplay(msgspec.Struct, frozen=True):
 
 async def unpack_replay(services: Services, actor: Actor, args: GetReplay, stored: StoredReplay) -> JsonList:
     """Decompress a replay on a thread."""
-    return await services.rendering.run(actor.share, _build_content, stored)
+    return await services.rendering.run(actor.fair_share, _build_content, stored)
 
 
 def _build_content(stored: StoredReplay) -> JsonList:
@@ -103,7 +103,7 @@ async def write_transcript(
     services: Services, actor: Actor, args: GetReplayTranscript, stored: StoredScene
 ) -> ReplayTranscript:
     """Write the transcript on a thread."""
-    return await services.rendering.run(actor.share, _build_transcript, args, stored)
+    return await services.rendering.run(actor.fair_share, _build_transcript, args, stored)
 
 
 def _build_transcript(args: GetReplayTranscript, stored: StoredScene) -> ReplayTranscript:

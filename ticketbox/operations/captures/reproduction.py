@@ -41,7 +41,7 @@ async def render_reproduction(
     services: Services, actor: Actor, args: GetReproduction, stored: StoredRecording
 ) -> Content:
     """Write the files on a thread: of a large capture it takes long, and the reader is free for others meanwhile."""
-    return await services.rendering.run(actor.share, render_archive, stored)
+    return await services.rendering.run(actor.fair_share, render_archive, stored)
 
 
 def render_archive(stored: StoredRecording) -> Content:

@@ -53,7 +53,7 @@ async def prepare_source_map(
 ) -> NewSourceMap:
     """Check and compress a map. Raises InvalidField and PayloadTooLarge."""
     return await services.captures.run(
-        actor.share, _prepare_map, args, services.max_capture_seconds, services.captures.process
+        actor.fair_share, _prepare_map, args, services.max_capture_seconds, services.captures.process
     )
 
 

@@ -218,10 +218,10 @@ async def _require_free_address(
             security_events.insert_security_event(tx, inviter.key, action, Outcome.FAILED, Via.WEB, {})
         return inviter, limited
 
-    share = (0, context.network)
-    taken = await services.read(lambda tx: users.find_account_by_email(tx, address) is not None, share)
+    fair_share = (0, context.network)
+    taken = await services.read(lambda tx: users.find_account_by_email(tx, address) is not None, fair_share)
     inviter, limited = await (
-        services.database.write(record_refusal) if taken else services.read(count_refusals, share)
+        services.database.write(record_refusal) if taken else services.read(count_refusals, fair_share)
     )
     if taken or limited:
         outcome = Outcome.LIMITED if limited else Outcome.FAILED

@@ -2,7 +2,7 @@
 
 from ticketbox.domain.core.access.policy import ANONYMOUS, Actor, Kind, require_access
 from ticketbox.domain.core.access.scopes import Access, Scope
-from ticketbox.domain.core.fairness.fair_queue import Share
+from ticketbox.domain.core.fairness.fair_queue import FairShare
 from ticketbox.domain.core.problems import InvalidToken, NotFound, Unauthorized
 from ticketbox.operations.core.context import RequestContext
 from ticketbox.operations.core.meter import Meter
@@ -11,7 +11,7 @@ from ticketbox.operations.core.services import Services
 from ticketbox.store.accounts import actors
 from ticketbox.store.file.database import Read
 
-MAX_SHARES = 20_000
+MAX_FAIR_SHARES = 20_000
 
 
 class BudgetDelay(Exception):
@@ -27,7 +27,7 @@ class Admission:
 
     def __init__(self, services: Services) -> None:
         self._services = services
-        self._shares: dict[bytes, Share] = {}
+        self._fair_shares: dict[bytes, FairShare] = {}
 
     def admit(self, tx: Read, operation: Operation, context: RequestContext) -> Actor:
         """Resolve the caller and check the scope. Raises Problem."""
@@ -53,9 +53,9 @@ class Admission:
         if actor is not None and (actor.kind is Kind.SESSION) == context.cookie:
             if not (context.background or (operation.live and context.cookie)):
                 self._services.credential_last_used[actor.credential] = tx.now
-            if len(self._shares) >= MAX_SHARES:
-                self._shares.clear()
-            self._shares[context.secret_hash] = actor.share
+            if len(self._fair_shares) >= MAX_FAIR_SHARES:
+                self._fair_shares.clear()
+            self._fair_shares[context.secret_hash] = actor.fair_share
             return actor
         if operation.scope is Access.PUBLIC:
             return ANONYMOUS
@@ -69,11 +69,11 @@ class Admission:
         context.credential_ended = True  # no guess, so it doesn't count as a bad credential
         raise Unauthorized("a company of yours requires a second factor; sign in again to set it up")
 
-    def find_share(self, context: RequestContext) -> Share:
+    def find_fair_share(self, context: RequestContext) -> FairShare:
         """Find whose turn a call needs, before its transaction: by an earlier call with the credential, if any."""
         if context.secret_hash is None:
             return 0, context.network
-        return self._shares.get(context.secret_hash, (0, context.secret_hash))
+        return self._fair_shares.get(context.secret_hash, (0, context.secret_hash))
 
     def charge(self, actor: Actor, operation: Operation, context: RequestContext) -> Meter:
         """Charge a call, unless it was charged before. Raises RateLimited and BudgetDelay."""

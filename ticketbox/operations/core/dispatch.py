@@ -105,17 +105,17 @@ class Dispatcher:
             )
         except InvalidRequest:
             actor = await self.admit(operation, context)
-            share = self._admission.find_share(context)
+            fair_share = self._admission.find_fair_share(context)
             answer = await idempotency.find_answer_to_invalid(
-                self.services, share, operation, arguments, actor, context
+                self.services, fair_share, operation, arguments, actor, context
             )
             if answer is None:
                 raise
             return answer
         actor = None if operation.prepare is None else await self.admit(operation, context)
         sent = msgspec.structs.asdict(arguments) if isinstance(arguments, msgspec.Struct) else arguments
-        share = self._admission.find_share(context)
-        key = await idempotency.read_key(self.services, share, operation, sent)  # before its input is prepared
+        fair_share = self._admission.find_fair_share(context)
+        key = await idempotency.read_key(self.services, fair_share, operation, sent)  # before its input is prepared
         prepared: tuple[Any, ...] = ()
         if operation.prepare is not None and actor is not None:
             prepared = (await operation.prepare(self.services, actor, args, context),)
@@ -129,7 +129,9 @@ class Dispatcher:
             try:
                 if operation.writes:
                     return await database.write(work)
-                return await database.read(work, inline=operation.inline, share=self._admission.find_share(context))
+                return await database.read(
+                    work, inline=operation.inline, fair_share=self._admission.find_fair_share(context)
+                )
             except BudgetDelay as delay:
                 await asyncio.sleep(delay.seconds)
             return await run(args, is_repeated)
@@ -186,10 +188,14 @@ class Dispatcher:
             return actor
 
         try:
-            return await self.services.database.read(check, inline=True, share=self._admission.find_share(context))
+            return await self.services.database.read(
+                check, inline=True, fair_share=self._admission.find_fair_share(context)
+            )
         except BudgetDelay as delay:
             await asyncio.sleep(delay.seconds)
-        return await self.services.database.read(check, inline=True, share=self._admission.find_share(context))
+        return await self.services.database.read(
+            check, inline=True, fair_share=self._admission.find_fair_share(context)
+        )
 
     def _perform(
         self,

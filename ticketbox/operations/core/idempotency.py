@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from ticketbox.domain.core.access.policy import Actor
-from ticketbox.domain.core.fairness.fair_queue import Share
+from ticketbox.domain.core.fairness.fair_queue import FairShare
 from ticketbox.domain.core.problems import Conflict
 from ticketbox.operations.core.context import RequestContext
 from ticketbox.operations.core.registry import Body, Operation
@@ -25,14 +25,14 @@ class IdempotencyKey(msgspec.Struct, frozen=True):
 
 
 async def read_key(
-    services: Services, share: Share, operation: Operation, sent: Mapping[str, Any]
+    services: Services, fair_share: FairShare, operation: Operation, sent: Mapping[str, Any]
 ) -> IdempotencyKey | None:
     """Return a call's Idempotency-Key and the fingerprint of its input; uploads are hashed on a worker thread."""
     key: str | None = sent.get("idempotency_key") if operation.accepts_idempotency_key else None
     if key is None or operation.secret:
         return None
     if operation.body is Body.MULTIPART:
-        return IdempotencyKey(key, await services.small_captures.run(share, _fingerprint_input, operation, sent))
+        return IdempotencyKey(key, await services.small_captures.run(fair_share, _fingerprint_input, operation, sent))
     return IdempotencyKey(key, _fingerprint_input(operation, sent))
 
 
@@ -57,7 +57,7 @@ def answer_once(
 
 async def find_answer_to_invalid(
     services: Services,
-    share: Share,
+    fair_share: FairShare,
     operation: Operation,
     sent: Mapping[str, Any] | msgspec.Struct,
     actor: Actor,
@@ -69,7 +69,9 @@ async def find_answer_to_invalid(
     key = sent.get("idempotency_key")
     if not isinstance(key, str):
         return None
-    earlier = await services.database.read(lambda tx: idempotency.find_answer(tx, actor.credential, key), share=share)
+    earlier = await services.database.read(
+        lambda tx: idempotency.find_answer(tx, actor.credential, key), fair_share=fair_share
+    )
     if earlier is None or earlier.fingerprint != _fingerprint_input(operation, sent):
         return None
     context.replayed = True

@@ -12,7 +12,7 @@ from ticketbox.domain.accounts.client_metadata import ClientMetadata
 from ticketbox.domain.accounts.identity_provider import Provider
 from ticketbox.domain.core.access.policy import Actor, Kind
 from ticketbox.domain.core.fairness.ceilings import Ceilings
-from ticketbox.domain.core.fairness.fair_queue import FairQueue, Share
+from ticketbox.domain.core.fairness.fair_queue import FairQueue, FairShare
 from ticketbox.domain.core.fairness.limits import RateLimiter
 from ticketbox.domain.core.fairness.processor_time import ProcessorBudgets
 from ticketbox.domain.core.problems import Problem, RateLimited
@@ -104,7 +104,7 @@ class Services:
         self.queue_times = times = database.queue_times
         # An upload of up to 32 MB is in memory until it is stored, so there are few at a time.
         self.uploads = FairQueue(
-            "uploads", max_uploads, times, most=(max(1, max_uploads // 2), 1), wait_seconds=max_queue_seconds
+            "uploads", max_uploads, times, quotas=(max(1, max_uploads // 2), 1), wait_seconds=max_queue_seconds
         )
         self.min_upload_rate = min_upload_rate
         self.max_capture_seconds = max_capture_seconds
@@ -133,9 +133,9 @@ class Services:
         """List the queues in which calls wait for their turn."""
         return self.uploads, *(each.queue for each in self._workers), self.database.queue
 
-    async def read(self, query: Callable[[Read], T], share: Share) -> T:
+    async def read(self, query: Callable[[Read], T], fair_share: FairShare) -> T:
         """Read from the database outside the operation's transaction."""
-        return await self.database.read(query, share=share)
+        return await self.database.read(query, fair_share=fair_share)
 
     def describe_origin(self, context: RequestContext) -> Origin:
         """Describe where a call comes from, for its transaction."""

@@ -39,7 +39,7 @@ async def record_presence(services: Services, actor: Actor, args: UpdatePresence
         public_id = resolve_ticket_id(tx, actor, args.ticket_id)
         return find_readable(tx, actor, "ticket", public_id).key, public_id
 
-    ticket, public_id = await services.read(find_ticket, actor.share)
+    ticket, public_id = await services.read(find_ticket, actor.fair_share)
     presence, tab = services.listeners.presence, (actor.credential, args.stream)
     if args.present:
         presence.enter(tab, actor.user, ticket, public_id)

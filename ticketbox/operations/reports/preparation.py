@@ -132,15 +132,15 @@ async def prepare_report(
     now = services.database.clock.now()
     identity = verify_identity(args.identity, key.identity_secrets, now) if args.identity else None
     # Reports of a company take turns with its own captures, however many there are.
-    share = (key.company, "reports")
+    fair_share = (key.company, "reports")
     payers = [
         Payer(("reports of an address", context.network), ADDRESS_SECONDS, "your network address"),
         Payer(("reports of a key", key.key), KEY_SECONDS, "this page"),
-        *list_payers(share),
+        *list_payers(fair_share),
     ]
     workers = services.small_captures if is_small(args.streams, args.attachments) else services.captures
     return await workers.run(
-        share, _process_report, receipt, args, identity, policy, services.public_url,
+        fair_share, _process_report, receipt, args, identity, policy, services.public_url,
         services.max_capture_seconds * TIME_SHARE, services.captures.process, payers=payers,
     )  # fmt: skip
 

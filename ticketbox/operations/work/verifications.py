@@ -75,7 +75,7 @@ async def redact_verification(
         row, _ = find_writable_ticket(tx, actor, args.ticket_id)
         return projects.load_project(tx, actor.viewer, row.project).capture_policy.extra_redactions
 
-    redactor = Redactor(await services.read(load_rules, actor.share))
+    redactor = Redactor(await services.read(load_rules, actor.fair_share))
 
     def redact() -> AddVerification:
         console = [redactor.redact_text(line, LINE_CHARACTERS) for line in args.console]
@@ -83,7 +83,7 @@ async def redact_verification(
         base_url = redactor.redact_url(args.base_url)
         return msgspec.structs.replace(args, console=console, reason=reason, base_url=base_url)
 
-    return await services.small_captures.run(actor.share, redact)
+    return await services.small_captures.run(actor.fair_share, redact)
 
 
 @operation(

@@ -19,7 +19,7 @@ from typing import Self, TypeVar
 import msgspec
 
 from ticketbox.domain.core.clock import Clock
-from ticketbox.domain.core.fairness.fair_queue import FairQueue, Share
+from ticketbox.domain.core.fairness.fair_queue import FairQueue, FairShare
 from ticketbox.domain.core.fairness.queue_times import QueueTimes
 from ticketbox.domain.core.problems import Problem, StorageFull, Unavailable
 from ticketbox.settings import DEFAULT_QUEUE_SECONDS
@@ -140,9 +140,9 @@ class Database:
                 free = min(free, shutil.disk_usage(self._folder.path).free)
         return FileSizes(self.path.stat().st_size, taken, free)
 
-    async def read(self, work: Callable[[Read], T], *, inline: bool = False, share: Share | None = None) -> T:
+    async def read(self, work: Callable[[Read], T], *, inline: bool = False, fair_share: FairShare | None = None) -> T:
         """Run a unit that only reads. Raises Unavailable if it takes too long, or waits too long for its turn."""
-        return await self._readers.read(work, inline=inline, share=share)
+        return await self._readers.read(work, inline=inline, fair_share=fair_share)
 
     async def check_reads(self) -> None:
         """Check that the file and its assets folder are there, whole and readable, and that the last write succeeded.

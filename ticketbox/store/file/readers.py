@@ -1,4 +1,4 @@
-"""The reading connections, which callers get in turns."""
+"""The reading connections, which callers get round robin."""
 
 import sqlite3
 import time
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from ticketbox.domain.core.clock import Clock
-from ticketbox.domain.core.fairness.fair_queue import FairQueue, Share
+from ticketbox.domain.core.fairness.fair_queue import FairQueue, FairShare
 from ticketbox.domain.core.fairness.queue_times import QueueTimes
 from ticketbox.store.file.connection import Connection, connect
 from ticketbox.store.file.errors import is_passing, translate_error
@@ -53,8 +53,8 @@ class Readers:
         for _ in range(count):
             self._all.append(await Connection.open(partial(connect, self._path, writes=False)))
         self._idle = list(self._all)
-        most = (None, max(1, count - 1))  # a credential leaves one to the others
-        self.queue = FairQueue("readers", count, self._times, most=most, wait_seconds=self._wait_seconds)
+        quotas = (None, max(1, count - 1))  # a credential leaves one to the others
+        self.queue = FairQueue("readers", count, self._times, quotas=quotas, wait_seconds=self._wait_seconds)
         self._inline = connect(self._path, writes=False, wait=0)
         self._inline.set_progress_handler(self._is_too_long, SHORT_PROGRESS_STEPS)
 
@@ -65,13 +65,13 @@ class Readers:
         if self._inline is not None:
             self._inline.close()
 
-    async def read(self, work: Callable[[Read], T], *, inline: bool = False, share: Share | None = None) -> T:
+    async def read(self, work: Callable[[Read], T], *, inline: bool = False, fair_share: FairShare | None = None) -> T:
         """Run a unit that only reads, on a free reading connection.
 
         An `inline` unit, a few indexed look-ups, runs on the event loop's thread; if it takes too long, raises
         NeedsThread or the file is busy, it runs again on another one. Switching threads takes longer than such a unit:
         with it, one core answers 1,700 instead of 2,800 calls of get_ticket in a second (bench/reads.py).
-        Callers get the readers in turns of their shares; the server itself (None) waits as long as it takes.
+        Callers get the readers round robin, by their fair shares; the server itself (None) waits as long as it takes.
         Raises Unavailable if the unit exceeds the time limit for reads, or has waited too long.
         """
         if inline:
@@ -84,7 +84,7 @@ class Readers:
             except sqlite3.OperationalError as error:
                 if not is_passing(error):
                     raise translate_error(error, self._path) from error
-        async with self.queue.hold(share or (0, 0), patient=share is None):
+        async with self.queue.hold(fair_share or (0, 0), patient=fair_share is None):
             reader = self._idle.pop()
             try:
                 return await reader.run(partial(self._read_with_deadline, work))

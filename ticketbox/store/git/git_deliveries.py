@@ -47,7 +47,7 @@ class WaitingDelivery(msgspec.Struct, frozen=True):
 
 
 HAS_WAITING = "SELECT 1 FROM git_delivery WHERE news IS NOT NULL"
-# The hooks take turns, so that none waits for another one's burst.
+# Round robin by hook, so that none waits for another one's burst.
 SELECT_WAITING = """
 SELECT d.id, d.news, d.received_at, h.public_id, h.name, h.closes_tickets, p.id, p.company_id, u.id, u.public_id, u.name
 FROM git_hook h CROSS JOIN json_each((

@@ -1,4 +1,4 @@
-"""Turns: who gets the next slot, how many a share may hold, and what happens to those who give up."""
+"""Fair queues: who gets the next slot, how many a fair share may hold, and what happens to those who give up."""
 
 import asyncio
 import contextlib
@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from ticketbox.domain.core.fairness.fair_queue import FairQueue, Share
+from ticketbox.domain.core.fairness.fair_queue import FairQueue, FairShare
 from ticketbox.domain.core.fairness.queue_times import QueueTimes
 from ticketbox.domain.core.problems import Unavailable
 
@@ -22,12 +22,12 @@ class Callers:
         self.tasks: dict[str, asyncio.Task[None]] = {}
         self._done: dict[str, asyncio.Event] = {}
 
-    async def call(self, name: str, *share: object, patient: bool = False) -> None:
+    async def call(self, name: str, *fair_share: object, patient: bool = False) -> None:
         """Begin a call, and let it join the queue."""
         self._done[name] = asyncio.Event()
 
         async def hold() -> None:
-            async with self.queue.hold(share, patient=patient):
+            async with self.queue.hold(fair_share, patient=patient):
                 self.order.append(name)
                 await self._done[name].wait()
 
@@ -50,8 +50,8 @@ class Callers:
             await asyncio.sleep(0)
 
 
-def make_queue(slots: int = 1, *most: int | None, wait_seconds: float = 60) -> FairQueue:
-    return FairQueue("captures", slots, QueueTimes(), most=most, wait_seconds=wait_seconds)
+def make_queue(slots: int = 1, *quotas: int | None, wait_seconds: float = 60) -> FairQueue:
+    return FairQueue("captures", slots, QueueTimes(), quotas=quotas, wait_seconds=wait_seconds)
 
 
 def test_companies_take_turns_and_so_do_their_credentials() -> None:
@@ -154,8 +154,8 @@ def test_cancelled_caller_leaves_its_slot_or_its_place(holds: bool) -> None:
         await asyncio.sleep(0)
         assert callers.order == ["first", "second" if holds else "third"]
         await callers.end(callers.order[-1])
-        share: Share = ("A", 1)
-        assert callers.queue.has_room(share[:1])
+        fair_share: FairShare = ("A", 1)
+        assert callers.queue.has_room(fair_share[:1])
 
     asyncio.run(run())
 

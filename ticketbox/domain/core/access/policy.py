@@ -79,7 +79,7 @@ class Actor(msgspec.Struct, frozen=True):
         }
 
     @property
-    def share(self) -> tuple[int, int]:
+    def fair_share(self) -> tuple[int, int]:
         """Whose turn it is in a queue: the company, the oldest if there are several, and the credential."""
         return min([m.company for m in self.permitted_memberships], default=0), self.credential
 

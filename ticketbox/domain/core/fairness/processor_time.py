@@ -7,7 +7,7 @@ from collections.abc import Hashable, Iterable
 
 import msgspec
 
-from ticketbox.domain.core.fairness.fair_queue import Share
+from ticketbox.domain.core.fairness.fair_queue import FairShare
 from ticketbox.domain.core.fairness.limits import RateLimiter
 from ticketbox.domain.core.problems import RateLimited
 
@@ -25,13 +25,13 @@ class Payer(msgspec.Struct, frozen=True):
     what: str
 
 
-def list_payers(share: Share) -> list[Payer]:
-    """List who pays for a call: the company and the credential of its share; nobody for the server's own work."""
+def list_payers(fair_share: FairShare) -> list[Payer]:
+    """List who pays for a call: the company and the credential of its fair share; nobody for the server's own work."""
     payers: list[Payer] = []
-    if share[:1] != (0,):
-        payers.append(Payer(share[:1], COMPANY_SECONDS, "this company"))
-    if len(share) > 1 and isinstance(share[1], int) and share[1]:
-        payers.append(Payer(("credential", share[1]), CREDENTIAL_SECONDS, "this credential"))
+    if fair_share[:1] != (0,):
+        payers.append(Payer(fair_share[:1], COMPANY_SECONDS, "this company"))
+    if len(fair_share) > 1 and isinstance(fair_share[1], int) and fair_share[1]:
+        payers.append(Payer(("credential", fair_share[1]), CREDENTIAL_SECONDS, "this credential"))
     return payers
 
 

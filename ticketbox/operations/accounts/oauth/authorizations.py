@@ -65,7 +65,7 @@ async def look_up_client(services: Services, actor: Actor, args: Authorize, cont
     if actor.kind is not Kind.SESSION or not oauth.is_metadata_address(client_id):
         return ClientLookup(None, services.public_url)
     now = services.database.clock.now()
-    known = await services.read(lambda tx: oauth_clients.find_client(tx, client_id), actor.share)
+    known = await services.read(lambda tx: oauth_clients.find_client(tx, client_id), actor.fair_share)
     if known is not None and known.fetched_at is not None and now - DOCUMENT_LIFETIME < known.fetched_at <= now:
         return ClientLookup(None, services.public_url)
     services.limit(actor.user, "oauth-documents", 10, "too many new apps in a minute")

@@ -30,8 +30,8 @@ Code = Annotated[
 
 async def check_sign_in_code(services: Services, account: Account, code: str | None, context: RequestContext) -> bool:
     """Whether the code is right, or the account needs none. Raises SecondFactorRequired without one, RateLimited."""
-    share = 0, context.network
-    if not await services.read(lambda tx: second_factors.has_second_factor(tx, account.key), share):
+    fair_share = 0, context.network
+    if not await services.read(lambda tx: second_factors.has_second_factor(tx, account.key), fair_share):
         return True
     if code is None:
         raise SecondFactorRequired

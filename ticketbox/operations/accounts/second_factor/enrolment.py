@@ -111,8 +111,8 @@ class WithCode(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 
 async def require_code(services: Services, actor: Actor, args: WithCode, context: RequestContext) -> None:
     """Use up a code. Raises Forbidden for a wrong one, NotFound without a second factor, and RateLimited."""
-    account = await services.read(lambda tx: users.find_account_by_key(tx, actor.user), actor.share)
-    if not await services.read(lambda tx: second_factors.has_second_factor(tx, actor.user), actor.share):
+    account = await services.read(lambda tx: users.find_account_by_key(tx, actor.user), actor.fair_share)
+    if not await services.read(lambda tx: second_factors.has_second_factor(tx, actor.user), actor.fair_share):
         raise NotFound("second factor", NOT_ON)
     if account is None or not await accept_code(services, account, args.code, context):
         raise Forbidden(WRONG_CODE)

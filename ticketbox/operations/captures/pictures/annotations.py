@@ -84,7 +84,7 @@ async def burn_redactions(
     services: Services, actor: Actor, args: SaveAnnotations, context: RequestContext
 ) -> RedactedImage | None:
     """Check the positions of the annotations, and apply new redactions to the image."""
-    blob, width, height, done = await services.read(lambda tx: _load_image(tx, actor, args), actor.share)
+    blob, width, height, done = await services.read(lambda tx: _load_image(tx, actor, args), actor.fair_share)
     check_annotations(args.annotations, width, height)
     new = [
         mark.geometry
@@ -93,9 +93,9 @@ async def burn_redactions(
     ]
     if not new:
         return None
-    data = await services.read(lambda tx: blobs.load_content(tx, blob), actor.share)
-    image = await services.rendering.run(actor.share, processing.redact_boxes, data, new)
-    packed = await services.rendering.run(actor.share, partial(blobs.pack_content, image.data, compress=False))
+    data = await services.read(lambda tx: blobs.load_content(tx, blob), actor.fair_share)
+    image = await services.rendering.run(actor.fair_share, processing.redact_boxes, data, new)
+    packed = await services.rendering.run(actor.fair_share, partial(blobs.pack_content, image.data, compress=False))
     return RedactedImage(blob, packed, image.media_type, image.width, image.height)
 
 

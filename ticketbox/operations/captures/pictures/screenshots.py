@@ -64,10 +64,10 @@ async def _render_image(services: Services, actor: Actor, args: GetScreenshot, s
     if shot.ready:
         return content
     if shot.marks:
-        image = await services.rendering.run(actor.share, processing.draw_annotations, content.data, shot.marks)
+        image = await services.rendering.run(actor.fair_share, processing.draw_annotations, content.data, shot.marks)
         content = _build_content(image)
     if args.max_side is not None and not _is_small_enough(content, args.max_side):
-        image = await services.rendering.run(actor.share, processing.scale_image, content.data, args.max_side)
+        image = await services.rendering.run(actor.fair_share, processing.scale_image, content.data, args.max_side)
         content = _build_content(image)
     if _is_for_models(args, shot.content) and content is not shot.content:
         await _store_preview(services, actor, shot, Purpose.MODEL, content)
@@ -77,7 +77,7 @@ async def _render_image(services: Services, actor: Actor, args: GetScreenshot, s
 async def _store_preview(
     services: Services, actor: Actor, shot: StoredScreenshot, purpose: Purpose, content: Content
 ) -> None:
-    packed = await services.rendering.run(actor.share, partial(blobs.pack_content, content.data, compress=False))
+    packed = await services.rendering.run(actor.fair_share, partial(blobs.pack_content, content.data, compress=False))
     new = Preview(purpose, shot.made_of, packed, content.media_type, content.width or 0, content.height or 0)
     with contextlib.suppress(Problem):  # a full disk: the next call renders the image again
         await services.database.write(lambda tx: previews.save_preview(tx, shot.asset, shot.blob, new))
@@ -188,7 +188,7 @@ async def render_thumbnail(services: Services, actor: Actor, args: GetThumbnail,
     """Draw the thumbnail, and store it for the next call."""
     content = shot.content
     if not shot.ready:
-        image = await services.rendering.run(actor.share, processing.draw_thumbnail, content.data, shot.marks)
+        image = await services.rendering.run(actor.fair_share, processing.draw_thumbnail, content.data, shot.marks)
         content = _build_content(image)
         await _store_preview(services, actor, shot, Purpose.THUMBNAIL, content)
     return msgspec.structs.replace(content, immutable=args.version is not None)

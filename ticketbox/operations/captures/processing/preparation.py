@@ -43,7 +43,7 @@ async def prepare_capture(
     StorageFull and Unavailable where it is known before the work that it can't be stored.
     """
     known = await services.read(
-        lambda tx: captures.find_capture_by_client_id(tx, actor.user, args.capture.id), actor.share
+        lambda tx: captures.find_capture_by_client_id(tx, actor.user, args.capture.id), actor.fair_share
     )
     if known:
         return services.public_url
@@ -59,9 +59,9 @@ async def prepare_capture(
 
     if args.trace is not None:
         if args.capture.has_target:
-            await services.read(find_project, actor.share)  # refuse before the work
+            await services.read(find_project, actor.fair_share)  # refuse before the work
         args = await _read_trace(services, actor, args.trace, args)
-    row, project = await services.read(find_project, actor.share)
+    row, project = await services.read(find_project, actor.fair_share)
     services.database.require_room(least)
     workers = services.small_captures if is_small(args.streams, args.attachments) else services.captures
     return await workers.run(
@@ -74,7 +74,7 @@ async def _read_trace(services: Services, actor: Actor, trace: bytes, args: Crea
     """Read the trace of a capture in the worker process, however small it is: it can be a bomb."""
     process, seconds = services.captures.process, services.max_capture_seconds
     sent = dict(zip(Stream, args.streams, strict=False))
-    parts = await services.captures.run(actor.share, process.call, seconds, read_trace_parts, trace, sent, seconds)
+    parts = await services.captures.run(actor.fair_share, process.call, seconds, read_trace_parts, trace, sent, seconds)
     return apply_trace(args, parts)
 
 

@@ -27,9 +27,9 @@ MAX_LISTENERS_PER_CREDENTIAL = 20
 MAX_WAITING = 4000
 MAX_WAITING_PER_CREDENTIAL = 250
 # An account's and a company's part of all streams, and of all waiting calls.
-ACCOUNT_SHARE = 0.1
-WAITING_ACCOUNT_SHARE = 0.25  # the agents of a team often have one account
-COMPANY_SHARE = 0.5
+ACCOUNT_QUOTA = 0.1
+WAITING_ACCOUNT_QUOTA = 0.25  # the agents of a team often have one account
+COMPANY_QUOTA = 0.5
 _RETRY_SECONDS = 10
 
 
@@ -129,9 +129,9 @@ class Listener:
 class _Group:
     """The listeners of one kind, and how many each credential, account and company has."""
 
-    def __init__(self, queue: str, account_share: float) -> None:
+    def __init__(self, queue: str, account_quota: float) -> None:
         self.queue = queue
-        self.account_share = account_share
+        self.account_quota = account_quota
         self.listeners: set[Listener] = set()
         self.counts: Counter[tuple[str, int]] = Counter()
 
@@ -144,8 +144,8 @@ class Listeners:
     """All open event streams and waiting calls."""
 
     def __init__(self, max_streams: int | None = None) -> None:
-        self._streams = _Group("event_streams", ACCOUNT_SHARE)
-        self._calls = _Group("waiting_calls", WAITING_ACCOUNT_SHARE)
+        self._streams = _Group("event_streams", ACCOUNT_QUOTA)
+        self._calls = _Group("waiting_calls", WAITING_ACCOUNT_QUOTA)
         self._max_streams = MAX_LISTENERS if max_streams is None else max_streams
         self._tabs: dict[TabKey, Listener] = {}
         self.presence = Presence(self._report_viewers)
@@ -240,9 +240,9 @@ class Listeners:
         listener = Listener(actor, group.measure_pause, call_id)
         limits = {
             ("credential", actor.credential): most_of_one,
-            ("account", actor.user): int(most * group.account_share),
+            ("account", actor.user): int(most * group.account_quota),
         }
-        limits |= {("company", company): int(most * COMPANY_SHARE) for company in listener.companies}
+        limits |= {("company", company): int(most * COMPANY_QUOTA) for company in listener.companies}
         for (who, key), limit in limits.items():
             if group.counts[who, key] >= max(limit, 1):
                 self.refusals[group.queue, who] += 1

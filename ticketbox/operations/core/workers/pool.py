@@ -1,4 +1,4 @@
-"""Worker threads for what would delay the event loop: passwords, captures, pictures. Callers get them in turns."""
+"""Worker threads for what would delay the event loop: passwords, captures, pictures. Callers get them round robin."""
 
 import asyncio
 import time
@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
-from ticketbox.domain.core.fairness.fair_queue import FairQueue, Share
+from ticketbox.domain.core.fairness.fair_queue import FairQueue, FairShare
 from ticketbox.domain.core.fairness.processor_time import Payer, ProcessorBudgets, list_payers
 from ticketbox.domain.core.fairness.queue_times import QueueTimes
 from ticketbox.domain.core.memory import return_free_memory
@@ -36,16 +36,16 @@ class Workers:
         self._idle: asyncio.TimerHandle | None = None
 
     async def run(
-        self, share: Share, function: Callable[..., T], *arguments: Any, payers: Iterable[Payer] | None = None
+        self, fair_share: FairShare, function: Callable[..., T], *arguments: Any, payers: Iterable[Payer] | None = None
     ) -> T:
-        """Run a slow function on a thread when it is the turn of the caller's share.
+        """Run a slow function on a thread when it is the turn of the caller's fair share.
 
-        By default, the company and the credential of the share pay. Raises Unavailable and RateLimited.
+        By default, the company and the credential of the fair share pay. Raises Unavailable and RateLimited.
         """
         loop = asyncio.get_running_loop()
-        payers = list_payers(share) if payers is None else list(payers)
+        payers = list_payers(fair_share) if payers is None else list(payers)
         self._require_time(payers)
-        async with self.queue.hold(share):
+        async with self.queue.hold(fair_share):
             self._require_time(payers)  # calls of theirs have run meanwhile
             try:
                 return await loop.run_in_executor(self._threads, self._run_and_charge, payers, function, *arguments)
