@@ -28,6 +28,8 @@ VERSIONS = sorted(path.name.removesuffix(".db.gz") for path in FILES.glob("*.db.
 OLDEST = list_migrations()[0].number - 1
 NEXT = find_newest_number() + 1
 ROWS = 20_000
+# The columns that the steps from schema 52 rename.
+RENAMED = {"likeness": "similarity", "news": "changes"}
 
 
 def schema(path: Path) -> list[str]:
@@ -42,7 +44,7 @@ def content(path: Path) -> dict[str, list[tuple[object, ...]]]:
     """All rows of a file, without what the steps from schema 52 remove."""
     with contextlib.closing(sqlite3.connect(path)) as connection:
         connection.row_factory = lambda cursor, row: tuple(
-            (column[0], each) for column, each in zip(cursor.description, row, strict=True)
+            (RENAMED.get(column[0], column[0]), each) for column, each in zip(cursor.description, row, strict=True)
             if column[0] != "excerpt_version"
         )  # fmt: skip
         names = "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type <> 'view'"

@@ -6,7 +6,7 @@ import pytest
 
 from ticketbox.domain.captures.capture import ErrorEntry, ErrorKind, Frame
 from ticketbox.domain.captures.fingerprints import MAX_ERRORS, fingerprint_errors, fingerprint_message, fingerprint_page
-from ticketbox.domain.tickets.records import Likeness
+from ticketbox.domain.tickets.records import Similarity
 
 
 def error(message: str, *frames: tuple[str, str], name: str = "TypeError", source: str | None = None) -> ErrorEntry:
@@ -14,8 +14,8 @@ def error(message: str, *frames: tuple[str, str], name: str = "TypeError", sourc
     return ErrorEntry(seq=1, ts=1, kind=ErrorKind.ERROR, message=message, name=name, frames=taken, source=source)
 
 
-def values(entry: ErrorEntry) -> dict[Likeness, int]:
-    return {each.likeness: each.value for each in fingerprint_errors([entry])}
+def values(entry: ErrorEntry) -> dict[Similarity, int]:
+    return {each.similarity: each.value for each in fingerprint_errors([entry])}
 
 
 ALIKE = [
@@ -59,16 +59,16 @@ def test_location_is_function_and_file_without_line_host_and_build() -> None:
     one = values(error("x", ("https://shop.example/assets/app-6f1c2d.js?v=1", "load")))
     two = values(error("x", ("http://localhost:5173/static/app-91be07.js", "other"), ("https://a/b.js", "load")))
     same = values(error("x", ("https://staging.example/app-0aa1b7.js", "load")))
-    assert one[Likeness.ERROR] == same[Likeness.ERROR]
-    assert one[Likeness.ERROR] != two[Likeness.ERROR]
-    assert one[Likeness.MESSAGE] == two[Likeness.MESSAGE]
+    assert one[Similarity.ERROR] == same[Similarity.ERROR]
+    assert one[Similarity.ERROR] != two[Similarity.ERROR]
+    assert one[Similarity.MESSAGE] == two[Similarity.MESSAGE]
 
 
 def test_source_is_the_location_without_frames() -> None:
     one = values(error("x", source="https://shop.example/app-6f1c2d.js:10:4"))
     assert one == values(error("x", source="https://shop.example/app-91be07.js:99:1"))
-    assert set(one) == {Likeness.ERROR, Likeness.MESSAGE}
-    assert set(values(error("x"))) == {Likeness.MESSAGE}
+    assert set(one) == {Similarity.ERROR, Similarity.MESSAGE}
+    assert set(values(error("x"))) == {Similarity.MESSAGE}
 
 
 def test_name_counts_once_and_empty_message_not_at_all() -> None:
@@ -128,6 +128,6 @@ def test_hostile_text_has_the_fingerprint_of_a_short_one_and_a_short_label(text:
     assert (message.value, message.label) == (expected.value, text[:200])
     assert page is not None
     assert page.label == label[:200]
-    assert {each.likeness: each.label for each in of_error} == dict.fromkeys(
-        (Likeness.ERROR, Likeness.MESSAGE), f"TypeError: {text}"[:200]
+    assert {each.similarity: each.label for each in of_error} == dict.fromkeys(
+        (Similarity.ERROR, Similarity.MESSAGE), f"TypeError: {text}"[:200]
     )

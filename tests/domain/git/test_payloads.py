@@ -23,7 +23,7 @@ from tests.support.git_payloads import (
     encode,
 )
 from ticketbox.domain.git import github_payload, gitlab_payload
-from ticketbox.domain.git.news import GitNews, LinkNews, clean_url, read_time
+from ticketbox.domain.git.changes import GitChanges, LinkChange, clean_url, read_time
 from ticketbox.domain.git.records import Checks, GitLinkKind, GitState
 from ticketbox.domain.git.signatures import Provider, is_signed, read_signature
 from ticketbox.domain.git.ticket_references import read_branch, read_message
@@ -32,14 +32,14 @@ SECRET = "a secret"
 GITHUB_AND_GITEA = (Provider.GITHUB, Provider.GITEA)
 
 
-def read(payload: Payload, provider: Provider = Provider.GITHUB) -> GitNews:
+def read(payload: Payload, provider: Provider = Provider.GITHUB) -> GitChanges:
     body = encode(payload)
     if provider is Provider.GITLAB:
         return gitlab_payload.read_payload(body)
     return github_payload.read_payload(provider, body)
 
 
-def read_link(payload: Payload, provider: Provider = Provider.GITHUB) -> LinkNews:
+def read_link(payload: Payload, provider: Provider = Provider.GITHUB) -> LinkChange:
     (link,) = read(payload, provider).links
     return link
 

@@ -87,7 +87,7 @@ def test_another_bundle_of_the_same_source_is_a_similar_bug(world: World) -> Non
     second = capture(world, f"TypeError: no cart 7\n    at z ({NEXT}:1:6)\n    at {NEXT}:1:10")
     wait_for_frames(world, second)
     found = ok(world.api.get(f"/tickets/{second['ticket_id']}/similar"))["items"]
-    assert [(each["id"], each["reasons"][0]["likeness"]) for each in found] == [(first["ticket_id"], "same_error")]
+    assert [(each["id"], each["reasons"][0]["similarity"]) for each in found] == [(first["ticket_id"], "same_error")]
 
 
 @pytest.mark.parametrize(

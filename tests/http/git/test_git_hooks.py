@@ -78,7 +78,7 @@ def count_rows(world: World, query: str, public_id: str) -> int:
 
 def count_waiting(world: World, hook: str) -> int:
     """How many deliveries of a hook wait."""
-    query = "git_delivery d JOIN git_hook h ON h.id = d.hook_id WHERE h.public_id = ? AND d.news IS NOT NULL"
+    query = "git_delivery d JOIN git_hook h ON h.id = d.hook_id WHERE h.public_id = ? AND d.changes IS NOT NULL"
     return count_rows(world, query, hook)
 
 
@@ -334,7 +334,7 @@ def test_project_has_a_limited_number_of_hooks_and_their_secrets_stay_out_of_log
 
 
 QUEUE = """
-INSERT INTO git_delivery (hook_id, body_hash, news, received_at)
+INSERT INTO git_delivery (hook_id, body_hash, changes, received_at)
 WITH RECURSIVE number (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < ?)
 SELECT h.id, randomblob(16), CAST('{}' AS BLOB), 0 FROM git_hook h CROSS JOIN number WHERE h.public_id = ?
 """

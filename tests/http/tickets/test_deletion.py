@@ -111,7 +111,7 @@ def test_remaining_captures_keep_finding_similar_tickets(world: World) -> None:
     ok(world.owner.web.delete(f"/captures/{second}"))
     (found,) = ok(world.api.get(f"/tickets/{first['ticket_id']}/similar"))["items"]
     assert found["id"] == other["ticket_id"]
-    assert "same_message" in {each["likeness"] for each in found["reasons"]}
+    assert "same_message" in {each["similarity"] for each in found["reasons"]}
 
 
 def test_deleted_ticket_is_gone_with_everything_in_it(world: World) -> None:

@@ -23,7 +23,7 @@ def like(client: httpx.Client, ticket: str, **more: Any) -> list[tuple[str, list
     """The tickets like one, each with its reasons."""
     answer = ok(client.get(f"/tickets/{ticket}/similar", params=more))
     assert not answer["bounded"]
-    return [(each["id"], [reason["likeness"] for reason in each["reasons"]]) for each in answer["items"]]
+    return [(each["id"], [reason["similarity"] for reason in each["reasons"]]) for each in answer["items"]]
 
 
 def test_most_similar_come_first_with_the_reason(world: World) -> None:
@@ -40,14 +40,14 @@ def test_most_similar_come_first_with_the_reason(world: World) -> None:
     assert like(world.api, first, limit=1) == [(both, ["same_error", "same_page"])]
     (hit,) = ok(world.api.get(f"/tickets/{message}/similar", params={"limit": 1}))["items"]
     assert hit["id"] == both
-    assert hit["reasons"] == [{"likeness": "same_message", "text": "TypeError: item 99 is gone"}]
+    assert hit["reasons"] == [{"similarity": "same_message", "text": "TypeError: item 99 is gone"}]
 
 
 def test_error_or_address_finds_similar_tickets_before_creation(world: World) -> None:
     ticket = report(world, "item 17 is gone", "https://shop.example/orders/1729")
     plain = world.ticket(source_url="https://shop.example/orders/7")["id"]
     hits = ok(world.api.get("/similar", params={"error": "TypeError: item 5 is gone\n  at load"}))["items"]
-    assert [(each["id"], each["reasons"][0]["likeness"]) for each in hits] == [(ticket, "same_message")]
+    assert [(each["id"], each["reasons"][0]["similarity"]) for each in hits] == [(ticket, "same_message")]
     hits = ok(world.api.get("/similar", params={"url": "https://shop.example/orders/1?x=2"}))["items"]
     assert [each["id"] for each in hits] == [plain, ticket]
     both = {"url": "https://shop.example/orders/1", "error": "TypeError: item 5 is gone"}
@@ -128,7 +128,7 @@ def test_title_finds_tickets_that_share_its_words(world: World) -> None:
     far = world.ticket("Safari: payment of gift cards fails with an empty page")["id"]
     world.ticket("Payment takes long")
     found = ok(world.api.get("/similar", params={"title": "The payment fails on Safari"}))["items"]
-    assert [(each["id"], [reason["likeness"] for reason in each["reasons"]]) for each in found] == [
+    assert [(each["id"], [reason["similarity"] for reason in each["reasons"]]) for each in found] == [
         (near, ["similar_title"]),
         (far, ["similar_title"]),
     ]
@@ -141,7 +141,7 @@ def test_title_and_error_give_both_reasons(world: World) -> None:
     ok(world.api.patch(f"/tickets/{ticket}", json={"title": "Orders page is empty"}))
     given = {"title": "Orders page empty", "url": "https://shop.example/orders/3"}
     found = ok(world.api.get("/similar", params=given))["items"]
-    assert [(each["id"], [reason["likeness"] for reason in each["reasons"]]) for each in found] == [
+    assert [(each["id"], [reason["similarity"] for reason in each["reasons"]]) for each in found] == [
         (ticket, ["same_page", "similar_title"]),
         (titled, ["similar_title"]),
     ]

@@ -11,7 +11,7 @@ from ticketbox.domain.core.access.scopes import Role
 from ticketbox.domain.core.problems import RateLimited, Unavailable
 from ticketbox.operations.core.context import RequestContext
 from ticketbox.operations.core.live import waiting
-from ticketbox.operations.core.live.listeners import PAUSE_FOR_EACH, PAUSE_SECONDS, Interest, Listener, Listeners
+from ticketbox.operations.core.live.listeners import PAUSE_FOR_EACH, PAUSE_SECONDS, Listener, Listeners, Subscription
 from ticketbox.operations.core.live.waiting import NothingYet, wait_for_result
 from ticketbox.store.file.database import CommittedEvent
 
@@ -76,13 +76,13 @@ def test_interest_selects_events_about_tickets_by_type_project_and_ticket() -> N
     def event(type_: str, project: int | None, ticket: int | None) -> CommittedEvent:
         return CommittedEvent(1, type_, 1, project, ticket, None)
 
-    moved = Interest(frozenset({"ticket.moved"}), project=7)
+    moved = Subscription(frozenset({"ticket.moved"}), project=7)
     assert moved.includes(event("ticket.moved", 7, 1))
     assert not moved.includes(event("ticket.moved", 8, 1))
     assert not moved.includes(event("ticket.created", 7, 1))
     assert moved.includes(event("member.removed", None, None)), "it can change the caller's access"
-    assert Interest().includes(event("ticket.created", 8, 1))
-    answered = Interest(ticket=1)
+    assert Subscription().includes(event("ticket.created", 8, 1))
+    answered = Subscription(ticket=1)
     assert answered.includes(event("ticket.question_answered", 8, 1)), "the ticket may have moved"
     assert not answered.includes(event("ticket.question_answered", 8, 2))
 

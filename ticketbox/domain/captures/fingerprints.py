@@ -15,7 +15,7 @@ from msgspec import UNSET
 
 from ticketbox.domain.captures.capture import ErrorEntry
 from ticketbox.domain.captures.source_maps.frames import Frame
-from ticketbox.domain.tickets.records import FrequentError, Likeness
+from ticketbox.domain.tickets.records import FrequentError, Similarity
 
 MAX_ERRORS = 20
 FRAMES = 3
@@ -37,14 +37,14 @@ _BUILD = re.compile(r"(?<=[.\-_])(?=[0-9a-zA-Z_\-]{0,64}[0-9])[0-9a-zA-Z_]{6,}(?
 class Fingerprint(msgspec.Struct, frozen=True, array_like=True):
     """A fingerprint: equal values mean similar bugs. `label` is what people read."""
 
-    likeness: Likeness
+    similarity: Similarity
     value: int
     label: str
 
 
 def fingerprint_errors(entries: Iterable[ErrorEntry]) -> list[Fingerprint]:
     """Fingerprint a capture's first 20 different errors: each message, and each message with its frames."""
-    fingerprints: dict[tuple[Likeness, int], Fingerprint] = {}
+    fingerprints: dict[tuple[Similarity, int], Fingerprint] = {}
     for entry in entries:
         message = fingerprint_message(_format_error(entry))
         frames = [_identify_frame(frame) for frame in entry.frames[:FRAMES]] or [
@@ -54,10 +54,10 @@ def fingerprint_errors(entries: Iterable[ErrorEntry]) -> list[Fingerprint]:
             continue
         if any(frames):
             fingerprint = Fingerprint(
-                Likeness.ERROR, _hash(_normalize_text(_format_error(entry)), *frames), message.label
+                Similarity.ERROR, _hash(_normalize_text(_format_error(entry)), *frames), message.label
             )
-            fingerprints.setdefault((fingerprint.likeness, fingerprint.value), fingerprint)
-        fingerprints.setdefault((message.likeness, message.value), message)
+            fingerprints.setdefault((fingerprint.similarity, fingerprint.value), fingerprint)
+        fingerprints.setdefault((message.similarity, message.value), message)
         if len(fingerprints) >= 2 * MAX_ERRORS:
             break
     return list(fingerprints.values())
@@ -75,7 +75,7 @@ def fingerprint_message(text: str) -> Fingerprint | None:
     """Fingerprint the first line of an error's message, such as `TypeError: x is undefined`."""
     line = text.strip().partition("\n")[0].strip()
     plain = _normalize_text(line)
-    return Fingerprint(Likeness.MESSAGE, _hash(plain), line[:_MAX_LABEL]) if plain else None
+    return Fingerprint(Similarity.MESSAGE, _hash(plain), line[:_MAX_LABEL]) if plain else None
 
 
 def fingerprint_failure(project_id: str, test: str, message: str) -> str:
@@ -103,7 +103,7 @@ def fingerprint_page(url: str) -> Fingerprint | None:
     path = parts.path + ("#" + parts.fragment.partition("?")[0] if parts.fragment.startswith(("/", "!/")) else "")
     pattern = _replace_ids(path.rstrip("/"))
     label = (host + pattern)[:_MAX_MESSAGE]
-    return Fingerprint(Likeness.PAGE, _hash(label), label[:_MAX_LABEL])
+    return Fingerprint(Similarity.PAGE, _hash(label), label[:_MAX_LABEL])
 
 
 def _replace_ids(path: str) -> str:

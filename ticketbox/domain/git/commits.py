@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from ticketbox.domain.git.news import MAX_TITLE, LinkNews, clean_commit, clean_text, clean_url, read_time
+from ticketbox.domain.git.changes import MAX_TITLE, LinkChange, clean_commit, clean_text, clean_url, read_time
 from ticketbox.domain.git.records import GitLinkKind, GitState
 from ticketbox.domain.git.ticket_references import read_message
 
@@ -20,16 +20,16 @@ class Commit(msgspec.Struct, frozen=True):
     timestamp: str | None = None
 
 
-def read_commits(commits: Sequence[Commit], *, lands: bool) -> list[LinkNews]:
+def read_commits(commits: Sequence[Commit], *, lands: bool) -> list[LinkChange]:
     """Read the commits that name a ticket: the newest hundred, oldest first."""
-    links: list[LinkNews] = []
+    links: list[LinkChange] = []
     for commit in reversed(commits):
         if len(links) == MAX_COMMITS:
             break
         references = read_message(commit.message)
         if references.named and clean_url(commit.url) and clean_commit(commit.id):
             links.append(
-                LinkNews(
+                LinkChange(
                     GitLinkKind.COMMIT,
                     commit.url,
                     commit.id[:10],

@@ -8,13 +8,12 @@ from urllib.parse import quote
 
 import msgspec
 
-from ticketbox.domain.git.commits import Commit, read_commits
-from ticketbox.domain.git.news import (
+from ticketbox.domain.git.changes import (
     MAX_NAME,
     MAX_TITLE,
-    CheckNews,
-    GitNews,
-    LinkNews,
+    CheckChange,
+    GitChanges,
+    LinkChange,
     clean_commit,
     clean_count,
     clean_text,
@@ -22,6 +21,7 @@ from ticketbox.domain.git.news import (
     cut_branch,
     read_time,
 )
+from ticketbox.domain.git.commits import Commit, read_commits
 from ticketbox.domain.git.records import Checks, GitLinkKind, GitState
 from ticketbox.domain.git.signatures import Provider
 from ticketbox.domain.git.ticket_references import read_branch, read_message
@@ -89,7 +89,7 @@ class _Payload(msgspec.Struct, frozen=True):
 _decoder = msgspec.json.Decoder(_Payload)
 
 
-def read_payload(provider: Provider, body: bytes) -> GitNews:
+def read_payload(provider: Provider, body: bytes) -> GitChanges:
     """Read what a delivery says. Raises msgspec.DecodeError and RecursionError."""
     payload = _decoder.decode(body)
     if payload.pull_request is not None:
@@ -104,17 +104,17 @@ def read_payload(provider: Provider, body: bytes) -> GitNews:
         created = payload.master_branch is not None or payload.sha is not None
         return _read_branch(provider, payload.repository, payload.ref, payload.sha, deleted=not created)
     branch = cut_branch(payload.ref)
-    return GitNews() if branch is None else _read_push(provider, payload, branch)
+    return GitChanges() if branch is None else _read_push(provider, payload, branch)
 
 
-def _read_pull_request(repository: _Repository, request: _PullRequest) -> GitNews:
+def _read_pull_request(repository: _Repository, request: _PullRequest) -> GitChanges:
     url = clean_url(request.html_url)
     if url is None:
-        return GitNews()
+        return GitChanges()
     merged = bool(request.merged or request.merged_at)
     state = GitState.MERGED if merged else GitState.OPEN if request.state == "open" else GitState.CLOSED
     references = read_message(f"{request.title}\n\n{request.body or ''}")
-    link = LinkNews(
+    link = LinkChange(
         GitLinkKind.PULL_REQUEST,
         url,
         f"#{request.number}",
@@ -126,31 +126,31 @@ def _read_pull_request(repository: _Repository, request: _PullRequest) -> GitNew
         references.fixed,
         lands=merged and request.base.ref == repository.default_branch,
     )
-    return GitNews([link])
+    return GitChanges([link])
 
 
-def _read_push(provider: Provider, payload: _Payload, branch: str) -> GitNews:
+def _read_push(provider: Provider, payload: _Payload, branch: str) -> GitChanges:
     deleted = payload.deleted or clean_commit(payload.after) is None
-    news = _read_branch(provider, payload.repository, branch, payload.after, deleted=deleted)
+    changes = _read_branch(provider, payload.repository, branch, payload.after, deleted=deleted)
     lands = branch == payload.repository.default_branch
-    return GitNews([*news.links, *read_commits(payload.commits or [], lands=lands)])
+    return GitChanges([*changes.links, *read_commits(payload.commits or [], lands=lands)])
 
 
 def _read_branch(
     provider: Provider, repository: _Repository, branch: str, head: str | None, *, deleted: bool
-) -> GitNews:
+) -> GitChanges:
     path = "src/branch" if provider is Provider.GITEA else "tree"
     url = clean_url(f"{repository.html_url}/{path}/{quote(branch)}")
     tickets = read_branch(branch)
     if url is None or not tickets:
-        return GitNews()
+        return GitChanges()
     state = GitState.CLOSED if deleted else GitState.OPEN
     name = clean_text(branch, MAX_NAME)
     head = None if deleted else clean_commit(head)
-    return GitNews([LinkNews(GitLinkKind.BRANCH, url, name, "", state, head, tickets=tickets)])
+    return GitChanges([LinkChange(GitLinkKind.BRANCH, url, name, "", state, head, tickets=tickets)])
 
 
-def _read_run(run: _Run, fallback: str) -> GitNews:
+def _read_run(run: _Run, fallback: str) -> GitChanges:
     name = run.name or (run.app.name if run.app else None) or fallback
     if run.status != "completed" and run.conclusion is None:
         state = Checks.PENDING
@@ -160,8 +160,8 @@ def _read_run(run: _Run, fallback: str) -> GitNews:
     return _build_check(run.head_sha, name, state, run.updated_at, count=run.latest_check_runs_count or 0)
 
 
-def _build_check(head: str, name: str, state: Checks, at: str | None, *, count: int) -> GitNews:
+def _build_check(head: str, name: str, state: Checks, at: str | None, *, count: int) -> GitChanges:
     commit = clean_commit(head)
     if commit is None:
-        return GitNews()
-    return GitNews([], [CheckNews(commit, clean_text(name, MAX_NAME), state, read_time(at), clean_count(count))])
+        return GitChanges()
+    return GitChanges([], [CheckChange(commit, clean_text(name, MAX_NAME), state, read_time(at), clean_count(count))])

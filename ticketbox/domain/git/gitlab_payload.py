@@ -4,13 +4,12 @@ from urllib.parse import quote
 
 import msgspec
 
-from ticketbox.domain.git.commits import Commit, read_commits
-from ticketbox.domain.git.news import (
+from ticketbox.domain.git.changes import (
     MAX_NAME,
     MAX_TITLE,
-    CheckNews,
-    GitNews,
-    LinkNews,
+    CheckChange,
+    GitChanges,
+    LinkChange,
     clean_commit,
     clean_count,
     clean_text,
@@ -18,6 +17,7 @@ from ticketbox.domain.git.news import (
     cut_branch,
     read_time,
 )
+from ticketbox.domain.git.commits import Commit, read_commits
 from ticketbox.domain.git.records import Checks, GitLinkKind, GitState
 from ticketbox.domain.git.ticket_references import read_branch, read_message
 
@@ -67,7 +67,7 @@ class _Payload(msgspec.Struct, frozen=True):
 _decoder = msgspec.json.Decoder(_Payload)
 
 
-def read_payload(body: bytes) -> GitNews:
+def read_payload(body: bytes) -> GitChanges:
     """Read what a delivery says. Raises msgspec.DecodeError and RecursionError."""
     payload = _decoder.decode(body)
     attributes = payload.object_attributes
@@ -76,17 +76,17 @@ def read_payload(body: bytes) -> GitNews:
     if payload.object_kind == "pipeline" and attributes is not None:
         return _read_pipeline(attributes, len(payload.builds or []))
     branch = cut_branch(payload.ref)
-    return GitNews() if payload.object_kind != "push" or branch is None else _read_push(payload, branch)
+    return GitChanges() if payload.object_kind != "push" or branch is None else _read_push(payload, branch)
 
 
-def _read_merge_request(project: _Project, request: _Attributes) -> GitNews:
+def _read_merge_request(project: _Project, request: _Attributes) -> GitChanges:
     url = clean_url(request.url or "")
     if url is None:
-        return GitNews()
+        return GitChanges()
     state = _STATES.get(request.state or "", GitState.OPEN)
     title = request.title or ""
     references = read_message(f"{title}\n\n{request.description or ''}")
-    link = LinkNews(
+    link = LinkChange(
         GitLinkKind.PULL_REQUEST,
         url,
         f"!{request.iid}",
@@ -98,25 +98,25 @@ def _read_merge_request(project: _Project, request: _Attributes) -> GitNews:
         references.fixed,
         lands=state is GitState.MERGED and request.target_branch == project.default_branch,
     )
-    return GitNews([link])
+    return GitChanges([link])
 
 
-def _read_pipeline(pipeline: _Attributes, jobs: int) -> GitNews:
+def _read_pipeline(pipeline: _Attributes, jobs: int) -> GitChanges:
     head = clean_commit(pipeline.sha)
     if head is None:
-        return GitNews()
+        return GitChanges()
     state = _CHECKS.get(pipeline.status or "", Checks.PENDING)
-    return GitNews([], [CheckNews(head, "pipeline", state, read_time(pipeline.finished_at), clean_count(jobs))])
+    return GitChanges([], [CheckChange(head, "pipeline", state, read_time(pipeline.finished_at), clean_count(jobs))])
 
 
-def _read_push(payload: _Payload, branch: str) -> GitNews:
-    links: list[LinkNews] = []
+def _read_push(payload: _Payload, branch: str) -> GitChanges:
+    links: list[LinkChange] = []
     head = clean_commit(payload.after)
     url = clean_url(f"{payload.project.web_url}/-/tree/{quote(branch)}")
     named = read_branch(branch)
     if url is not None and named:
         state = GitState.CLOSED if head is None else GitState.OPEN
         name = clean_text(branch, MAX_NAME)
-        links.append(LinkNews(GitLinkKind.BRANCH, url, name, "", state, head, tickets=named))
+        links.append(LinkChange(GitLinkKind.BRANCH, url, name, "", state, head, tickets=named))
     lands = branch == payload.project.default_branch
-    return GitNews([*links, *read_commits(payload.commits or [], lands=lands)])
+    return GitChanges([*links, *read_commits(payload.commits or [], lands=lands)])

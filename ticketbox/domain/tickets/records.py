@@ -217,7 +217,7 @@ class Hit(Ticket, frozen=True):
     highlights: Highlights
 
 
-class Likeness(StrEnum):
+class Similarity(StrEnum):
     """How two tickets are similar, strongest first."""
 
     ERROR = "same_error"
@@ -226,17 +226,17 @@ class Likeness(StrEnum):
     TITLE = "similar_title"
 
 
-class Resemblance(msgspec.Struct, frozen=True):
+class SimilarityReason(msgspec.Struct, frozen=True):
     """How a found ticket is similar: the error's message, the page or the title, as the found ticket has it."""
 
-    likeness: Likeness
+    similarity: Similarity
     text: str
 
 
 class SimilarTicket(Ticket, frozen=True):
     """A ticket similar to another, and why, strongest reason first."""
 
-    reasons: list[Resemblance]
+    reasons: list[SimilarityReason]
 
 
 class Comment(msgspec.Struct, frozen=True):

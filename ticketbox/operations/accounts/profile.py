@@ -42,7 +42,7 @@ from ticketbox.store.events import email_addresses
 from ticketbox.store.file.database import Read, Write
 
 
-class Allowance(msgspec.Struct, frozen=True):
+class Quota(msgspec.Struct, frozen=True):
     """A rate limit: calls per minute, and calls left now."""
 
     limit: int
@@ -52,8 +52,8 @@ class Allowance(msgspec.Struct, frozen=True):
 class Budgets(msgspec.Struct, frozen=True):
     """The credential's rate limits for reads and writes."""
 
-    reads: Allowance
-    writes: Allowance
+    reads: Quota
+    writes: Quota
 
 
 class MyToken(msgspec.Struct, frozen=True):
@@ -116,7 +116,7 @@ def get_me(tx: Read, actor: Actor, args: Nothing, meter: Meter) -> Me:
         companies=[
             MyCompany(m.company_id, m.company_name, RoleName(m.role.label)) for m in actor.permitted_memberships
         ],
-        budgets=Budgets(Allowance(reads.limit, reads.remaining), Allowance(writes.limit, writes.remaining)),
+        budgets=Budgets(Quota(reads.limit, reads.remaining), Quota(writes.limit, writes.remaining)),
     )
 
 

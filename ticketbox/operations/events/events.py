@@ -15,7 +15,7 @@ from ticketbox.domain.core.fairness.limits import Budget
 from ticketbox.domain.core.problems import InvalidField
 from ticketbox.domain.events.records import AuditEvent, Event
 from ticketbox.operations.core.content import Content, render_csv
-from ticketbox.operations.core.live.listeners import EventBatch, Interest
+from ticketbox.operations.core.live.listeners import EventBatch, Subscription
 from ticketbox.operations.core.live.waiting import DEFAULT_WAIT_SECONDS, NothingYet, WaitSeconds
 from ticketbox.operations.core.lookups import CompanyId, Id, TicketId, find_membership, find_readable_ticket
 from ticketbox.operations.core.paging import NEWEST, Cursor, Limit, Page, build_page, decode_cursor
@@ -193,7 +193,7 @@ def wait_for_events(tx: Read, actor: Actor, args: WaitForEvents) -> NewEvents:
     last = events.encode_event_id(entries[args.limit - 1][0] if page.next_cursor else newest)
     new = NewEvents(page.items, page.next_cursor, last)
     if not new.items:
-        raise NothingYet(new, Interest(None if types is None else frozenset(types)), after=last, cursor=None)
+        raise NothingYet(new, Subscription(None if types is None else frozenset(types)), after=last, cursor=None)
     return new
 
 

@@ -12,7 +12,7 @@ from ticketbox.domain.core.access.scopes import Access
 from ticketbox.domain.core.fairness.limits import Budget
 from ticketbox.domain.core.problems import InvalidRequest, Unauthorized, Unavailable
 from ticketbox.domain.git import github_payload, gitlab_payload
-from ticketbox.domain.git.news import GitNews
+from ticketbox.domain.git.changes import GitChanges
 from ticketbox.domain.git.signatures import Provider, Signature, is_signed
 from ticketbox.operations.core.context import RequestContext
 from ticketbox.operations.core.registry import operation
@@ -52,7 +52,7 @@ class _SignedDelivery(msgspec.Struct, frozen=True):
     """A delivery whose signature is right: its hook and what it says."""
 
     hook: int
-    news: GitNews
+    changes: GitChanges
 
 
 def build_refusal() -> Unauthorized:
@@ -76,10 +76,10 @@ async def check_delivery(
             raise InvalidRequest("the delivery has too many objects")
         provider = args.signature.provider
         is_gitlab = provider is Provider.GITLAB
-        news = gitlab_payload.read_payload(body) if is_gitlab else github_payload.read_payload(provider, body)
+        changes = gitlab_payload.read_payload(body) if is_gitlab else github_payload.read_payload(provider, body)
     except (msgspec.DecodeError, RecursionError, ValueError, KeyError):
         raise InvalidRequest("the body isn't a delivery of GitHub, GitLab, Gitea or Forgejo") from None
-    return _SignedDelivery(hook.key, news)
+    return _SignedDelivery(hook.key, changes)
 
 
 @operation(
@@ -95,9 +95,9 @@ def receive_git_delivery(
         raise Unavailable(
             "too many deliveries of this repository wait; deliver it again later", retry_after=FULL_SECONDS
         )
-    if not git_deliveries.insert_delivery(tx, signed.hook, hashlib.sha256(args.body).digest(), signed.news):
+    if not git_deliveries.insert_delivery(tx, signed.hook, hashlib.sha256(args.body).digest(), signed.changes):
         return ReceivedDelivery(DeliveryReceipt.REPEATED)
-    if not signed.news:
+    if not signed.changes:
         return ReceivedDelivery(DeliveryReceipt.IGNORED)
     tx.wake_jobs()
     return ReceivedDelivery(DeliveryReceipt.QUEUED)

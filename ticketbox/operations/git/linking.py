@@ -3,7 +3,7 @@
 from ticketbox.domain.core.access.policy import Actor, Kind, Via
 from ticketbox.domain.core.access.scopes import Role
 from ticketbox.domain.core.problems import ApprovalRequired
-from ticketbox.domain.git.news import LinkNews
+from ticketbox.domain.git.changes import LinkChange
 from ticketbox.domain.git.records import GitState
 from ticketbox.operations.tickets.placement.placing import resolve_ticket
 from ticketbox.operations.tickets.recording import record_ticket_event
@@ -18,9 +18,9 @@ from ticketbox.store.tickets import tickets
 def apply_delivery(tx: Write, delivery: WaitingDelivery) -> None:
     """Apply what a delivery says about tickets of its hook's project."""
     actor = _build_actor(delivery)
-    for link in delivery.news.links:
+    for link in delivery.changes.links:
         _apply_link(tx, actor, delivery, link)
-    for check in delivery.news.checks:
+    for check in delivery.changes.checks:
         at = delivery.received_at if check.at is None else check.at
         git_links.record_check(tx, delivery.project, check, min(at, tx.now))
 
@@ -33,22 +33,22 @@ def _build_actor(delivery: WaitingDelivery) -> Actor:
     )  # fmt: skip
 
 
-def _apply_link(tx: Write, actor: Actor, delivery: WaitingDelivery, news: LinkNews) -> None:
-    at = min(delivery.received_at if news.at is None else news.at, tx.now)
-    known = git_links.list_known(tx, delivery.project, news)
+def _apply_link(tx: Write, actor: Actor, delivery: WaitingDelivery, change: LinkChange) -> None:
+    at = min(delivery.received_at if change.at is None else change.at, tx.now)
+    known = git_links.list_known(tx, delivery.project, change)
     for link in known:
-        _update_link(tx, actor, link, news, at)
+        _update_link(tx, actor, link, change, at)
     linked = {link.ticket for link in known}
-    for ticket in _find_tickets(tx, delivery.project, news.tickets):
-        if ticket not in linked and git_links.insert_link(tx, ticket, delivery.project, news, at):
-            _record(tx, actor, ticket, "ticket.git_linked", news)
-    if not delivery.closes_tickets or not news.lands:
+    for ticket in _find_tickets(tx, delivery.project, change.tickets):
+        if ticket not in linked and git_links.insert_link(tx, ticket, delivery.project, change, at):
+            _record(tx, actor, ticket, "ticket.git_linked", change)
+    if not delivery.closes_tickets or not change.lands:
         return
     # Once: what had landed before closes nothing again, even if the ticket was reopened.
     landed = {link.ticket for link in known if link.state is GitState.MERGED}
-    for ticket in _find_tickets(tx, delivery.project, news.fixes):
+    for ticket in _find_tickets(tx, delivery.project, change.fixes):
         if ticket not in landed:
-            _close_ticket(tx, actor, ticket, news)
+            _close_ticket(tx, actor, ticket, change)
 
 
 def _find_tickets(tx: Write, project: int, names: list[str]) -> list[int]:
@@ -56,18 +56,18 @@ def _find_tickets(tx: Write, project: int, names: list[str]) -> list[int]:
     return list(dict.fromkeys(each for each in found if each is not None))
 
 
-def _update_link(tx: Write, actor: Actor, link: LinkState, news: LinkNews, at: int) -> None:
-    """Update a link, unless the news is older than what it shows. A merged pull request stays merged."""
-    if at < link.changed_at or (link.state is GitState.MERGED and news.state is not GitState.MERGED):
+def _update_link(tx: Write, actor: Actor, link: LinkState, change: LinkChange, at: int) -> None:
+    """Update a link, unless the change is older than what it shows. A merged pull request stays merged."""
+    if at < link.changed_at or (link.state is GitState.MERGED and change.state is not GitState.MERGED):
         return
-    changed = news.state is not link.state
-    if changed or (news.url, news.title, news.head or link.head) != (link.url, link.title, link.head):
-        git_links.update_link(tx, link.key, news, at)
+    changed = change.state is not link.state
+    if changed or (change.url, change.title, change.head or link.head) != (link.url, link.title, link.head):
+        git_links.update_link(tx, link.key, change, at)
     if changed:
-        _record(tx, actor, link.ticket, "ticket.git_changed", news)
+        _record(tx, actor, link.ticket, "ticket.git_changed", change)
 
 
-def _close_ticket(tx: Write, actor: Actor, ticket: int, news: LinkNews) -> None:
+def _close_ticket(tx: Write, actor: Actor, ticket: int, change: LinkChange) -> None:
     """Move a ticket to done, unless a gate of its project keeps it."""
     state = tickets.load_state(tx, ticket)
     if state.resolved or state.is_archived:
@@ -76,14 +76,14 @@ def _close_ticket(tx: Write, actor: Actor, ticket: int, news: LinkNews) -> None:
     try:
         tx.run_step(lambda: resolve_ticket(tx, actor, row, state, resolved=True))
     except ApprovalRequired as gate:
-        _record(tx, actor, ticket, "ticket.git_held", news, reason=gate.code)
+        _record(tx, actor, ticket, "ticket.git_held", change, reason=gate.code)
 
 
-def _record(tx: Write, actor: Actor, ticket: int, type_: str, news: LinkNews, **data: str) -> None:
-    state = None if news.state is None else news.state.value
+def _record(tx: Write, actor: Actor, ticket: int, type_: str, change: LinkChange, **data: str) -> None:
+    state = None if change.state is None else change.state.value
     record_ticket_event(
-        tx, actor, _load_row(tx, actor, ticket), type_, kind=news.kind.value, url=news.url, name=news.name,
-        title=news.title, state=state, **data,
+        tx, actor, _load_row(tx, actor, ticket), type_, kind=change.kind.value, url=change.url, name=change.name,
+        title=change.title, state=state, **data,
     )  # fmt: skip
 
 

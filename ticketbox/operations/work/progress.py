@@ -10,7 +10,7 @@ from ticketbox.domain.core.access.scopes import Scope
 from ticketbox.domain.core.clock import MINUTE
 from ticketbox.domain.core.fairness.limits import Budget
 from ticketbox.domain.core.problems import InvalidField
-from ticketbox.domain.git.news import is_plain_url
+from ticketbox.domain.git.changes import is_plain_url
 from ticketbox.domain.work.records import PlanItem, StepState, Usage, WorkLink, WorkLinkKind, WorkSession
 from ticketbox.operations.core.inputs import Line, Text
 from ticketbox.operations.core.registry import Tool, operation

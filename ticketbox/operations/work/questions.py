@@ -21,7 +21,7 @@ from ticketbox.domain.events.records import Reason
 from ticketbox.domain.tickets.records import Status, WorkState
 from ticketbox.domain.work.records import QuestionKind, WorkQuestion
 from ticketbox.operations.core.inputs import Line, Text
-from ticketbox.operations.core.live.listeners import Interest
+from ticketbox.operations.core.live.listeners import Subscription
 from ticketbox.operations.core.live.waiting import DEFAULT_WAIT_SECONDS, NothingYet, WaitSeconds
 from ticketbox.operations.core.lookups import QuestionId, find_readable_ticket, find_writable
 from ticketbox.operations.core.registry import Tool, operation
@@ -141,7 +141,7 @@ def wait_for_answer(tx: Read, actor: Actor, args: WaitForAnswer) -> WorkQuestion
     if question is None:
         raise NotFound("question", "you have asked no question; call ask_human first")
     if question.answer is None:
-        raise NothingYet(question, Interest(_WAKING, ticket=row.key))
+        raise NothingYet(question, Subscription(_WAKING, ticket=row.key))
     return question
 
 

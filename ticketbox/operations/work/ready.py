@@ -16,7 +16,7 @@ from ticketbox.domain.tickets.records import Priority, Status, Ticket
 from ticketbox.domain.work.leases import PROVISIONAL_MS
 from ticketbox.operations.core.context import RequestContext
 from ticketbox.operations.core.inputs import Labels, normalize_labels
-from ticketbox.operations.core.live.listeners import Interest
+from ticketbox.operations.core.live.listeners import Subscription
 from ticketbox.operations.core.live.provisional import ProvisionalClaim, ProvisionalClaims
 from ticketbox.operations.core.live.waiting import NothingYet, WaitSeconds
 from ticketbox.operations.core.lookups import (
@@ -132,7 +132,7 @@ def claim_next_ticket(tx: Write, actor: Actor, args: ClaimNextTicket, earlier: E
     ticket = None if has_waited else _find_lost_ticket(tx, row.project, earlier.lost)
     ticket = ticket or ready.find_next_ticket(tx, row.project, wanted)
     if ticket is None:
-        raise NothingYet(None, Interest(_WAKING, row.project))
+        raise NothingYet(None, Subscription(_WAKING, row.project))
     minutes = min(args.lease_minutes, PROVISIONAL_MS // MINUTE) if has_waited else args.lease_minutes
     work = StartWork(ticket_id=ticket, run=args.run, repository=args.repository, lease_minutes=minutes)
     lease = claim_ticket(tx, actor, *find_writable_ticket(tx, actor, ticket), work)

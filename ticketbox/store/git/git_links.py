@@ -4,7 +4,7 @@ import msgspec
 
 from ticketbox.domain.core.clock import DAY, format_rfc3339
 from ticketbox.domain.core.ids import TicketKey, parse_ticket_reference
-from ticketbox.domain.git.news import CheckNews, LinkNews
+from ticketbox.domain.git.changes import CheckChange, LinkChange
 from ticketbox.domain.git.records import Checks, GitLink, GitLinkKind, GitState
 from ticketbox.store.file.database import Read, Write
 
@@ -48,11 +48,11 @@ SELECT_BY_URL = f"{_SELECT_STATE} WHERE project_id = ? AND url = ?"
 SELECT_BY_HEAD = f"{_SELECT_STATE} WHERE project_id = ? AND head = ? AND kind = 'pull_request' AND name = ?"
 
 
-def list_known(tx: Read, project: int, news: LinkNews) -> list[LinkState]:
+def list_known(tx: Read, project: int, change: LinkChange) -> list[LinkState]:
     """List the links that a project's hooks made to a branch, commit or pull request."""
-    rows = tx.fetch_all(SELECT_BY_URL, (project, news.url))
-    if not rows and news.kind is GitLinkKind.PULL_REQUEST and news.head is not None:
-        rows = tx.fetch_all(SELECT_BY_HEAD, (project, news.head, news.name))
+    rows = tx.fetch_all(SELECT_BY_URL, (project, change.url))
+    if not rows and change.kind is GitLinkKind.PULL_REQUEST and change.head is not None:
+        rows = tx.fetch_all(SELECT_BY_HEAD, (project, change.head, change.name))
     return [
         LinkState(key, ticket, url, title, None if state is None else GitState(state), head, at)
         for key, ticket, url, title, state, head, at in rows
@@ -66,22 +66,22 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
 
 
-def insert_link(tx: Write, ticket: int, project: int, news: LinkNews, at: int) -> bool:
+def insert_link(tx: Write, ticket: int, project: int, change: LinkChange, at: int) -> bool:
     """Link a ticket, unless it has as many links as it may; return whether it did."""
     if tx.fetch_value(COUNT_LINKS, (ticket,)) >= MAX_LINKS:
         return False
-    state = None if news.state is None else news.state.value
-    row = (ticket, project, news.kind.value, news.url, news.name, news.title, state, news.head, at)
+    state = None if change.state is None else change.state.value
+    row = (ticket, project, change.kind.value, change.url, change.name, change.title, state, change.head, at)
     return tx.execute(INSERT_LINK, row) > 0
 
 
 UPDATE_LINK = "UPDATE git_link SET url = ?, title = ?, state = ?, head = ifnull(?, head), changed_at = ? WHERE id = ?"
 
 
-def update_link(tx: Write, key: int, news: LinkNews, at: int) -> None:
+def update_link(tx: Write, key: int, change: LinkChange, at: int) -> None:
     """Update what a link shows."""
-    state = None if news.state is None else news.state.value
-    tx.execute(UPDATE_LINK, (news.url, news.title, state, news.head, at, key))
+    state = None if change.state is None else change.state.value
+    tx.execute(UPDATE_LINK, (change.url, change.title, state, change.head, at, key))
 
 
 HAS_HEAD = "SELECT 1 FROM git_link WHERE project_id = ? AND head = ?"
@@ -95,12 +95,12 @@ COUNT_CHECKS = "SELECT count(*) FROM git_check WHERE project_id = ? AND head = ?
 MAX_CHECKS = 200
 
 
-def record_check(tx: Write, project: int, news: CheckNews, at: int) -> None:
+def record_check(tx: Write, project: int, change: CheckChange, at: int) -> None:
     """Record the state of a check, if the commit is the newest one of a link."""
-    if tx.fetch_one(HAS_HEAD, (project, news.head)) is None:
+    if tx.fetch_one(HAS_HEAD, (project, change.head)) is None:
         return
-    if tx.fetch_value(COUNT_CHECKS, (project, news.head)) < MAX_CHECKS:
-        tx.execute(UPSERT_CHECK, (project, news.head, news.name, news.state.value, at, news.count))
+    if tx.fetch_value(COUNT_CHECKS, (project, change.head)) < MAX_CHECKS:
+        tx.execute(UPSERT_CHECK, (project, change.head, change.name, change.state.value, at, change.count))
 
 
 # Old checks of commits that are no longer the newest of a link.

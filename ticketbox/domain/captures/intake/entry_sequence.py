@@ -26,18 +26,18 @@ DECODERS: dict[type, msgspec.json.Decoder[Any]] = {kind: msgspec.json.Decoder(ki
 _SPLITTER = msgspec.json.Decoder(list[msgspec.Raw])
 _ENCODER = msgspec.json.Encoder()
 
-Mark = tuple[float, bool]
+Occurrence = tuple[float, bool]  # the time of an entry, and whether it is a failure
 
 
 class EncodedEntry(msgspec.Struct, Generic[E], gc=False):
-    """An encoded entry, the entry while there is room for it, and its mark once it was decoded."""
+    """An encoded entry, the entry while there is room for it, and its time and failure once it was decoded."""
 
     encoded: bytes
     entry: E | None = None
-    mark: Mark | None = None
+    occurrence: Occurrence | None = None
 
 
-class Allowance:
+class MemoryQuota:
     """The memory for decoded entries of one or more sequences, in bytes, by an estimate."""
 
     __slots__ = ("left",)
@@ -49,14 +49,14 @@ class Allowance:
 class EntrySequence(Sequence[E], Generic[E]):
     """Encoded entries of a kind, which are decoded one by one when they are read; small ones stay decoded.
 
-    `encoded` is the JSON array to begin with. Sequences may share an `allowance`.
+    `encoded` is the JSON array to begin with. Sequences may share a `quota`.
     Other threads run between two entries.
     """
 
-    def __init__(self, kind: type[E], encoded: bytes = b"[]", allowance: Allowance | None = None) -> None:
+    def __init__(self, kind: type[E], encoded: bytes = b"[]", quota: MemoryQuota | None = None) -> None:
         self._decoder = DECODERS[kind]
         self._entries: list[EncodedEntry[E]] = [EncodedEntry(bytes(raw)) for raw in split_array(encoded)]
-        self._allowance = allowance or Allowance()
+        self._quota = quota or MemoryQuota()
 
     def hold(self, encoded: bytes, entry: E) -> EncodedEntry[E]:
         """Return an entry for `extend`. Failures stay decoded if there is room, because they are read again."""
@@ -65,13 +65,13 @@ class EntrySequence(Sequence[E], Generic[E]):
 
     def _reserve(self, encoded: bytes) -> bool:
         """Reserve memory for an entry, if there is any left."""
-        left = self._allowance.left
+        left = self._quota.left
         if len(encoded) > left:
             return False
         cost = (len(encoded) + _QUOTE_COST * encoded.count(b'"')) * (1 if encoded.isascii() else 4)
         if cost > left:
             return False
-        self._allowance.left = left - cost
+        self._quota.left = left - cost
         return True
 
     def extend(self, entries: Iterable[EncodedEntry[E]]) -> None:
@@ -113,17 +113,17 @@ class EntrySequence(Sequence[E], Generic[E]):
             change(entry)
             item.encoded = _ENCODER.encode(entry)
 
-    def list_marks(self) -> list[Mark]:
+    def list_occurrences(self) -> list[Occurrence]:
         """List the time of each entry and whether it is a failure. Each entry is decoded at most once for it."""
         for index, item in enumerate(self._entries):
-            if item.mark is None:
+            if item.occurrence is None:
                 entry = self[index]
-                item.mark = entry.ts, is_failure(entry)
-        return [item.mark for item in self._entries if item.mark is not None]
+                item.occurrence = entry.ts, is_failure(entry)
+        return [item.occurrence for item in self._entries if item.occurrence is not None]
 
     def iterate_failures(self) -> Iterator[E]:
         """Decode one failure after the other."""
-        return (self[index] for index, (_, failed) in enumerate(self.list_marks()) if failed)
+        return (self[index] for index, (_, failed) in enumerate(self.list_occurrences()) if failed)
 
     def __iter__(self) -> Iterator[E]:
         """Decode one entry after the other."""

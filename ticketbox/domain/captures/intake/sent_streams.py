@@ -17,9 +17,9 @@ from ticketbox.domain.captures.intake.compressed_entries import CompressedEntrie
 from ticketbox.domain.captures.intake.entry_sequence import (
     DECODERS,
     KINDS,
-    Allowance,
     EncodedEntry,
     EntrySequence,
+    MemoryQuota,
     split_array,
 )
 from ticketbox.domain.captures.intake.inflation import MAGIC, InflatedTooLarge, InvalidGzip, inflate
@@ -47,7 +47,7 @@ def read_stream(
     *,
     max_bytes: int = MAX_BYTES,
     max_entries: int = MAX_ENTRIES,
-    allowance: Allowance | None = None,
+    quota: MemoryQuota | None = None,
 ) -> tuple[EntrySequence[Any], int]:
     """Read a JSON array, plain or gzip (recognised by its first bytes); return what is stored, and the dropped count.
 
@@ -57,7 +57,7 @@ def read_stream(
     for anything else that isn't a valid stream.
     """
     sent, failures = _split_stream(stream, body)
-    entries: EntrySequence[Any] = EntrySequence(KINDS[stream], allowance=allowance)
+    entries: EntrySequence[Any] = EntrySequence(KINDS[stream], quota=quota)
     decode = DECODERS[KINDS[stream]].decode
     largest = max(max_bytes, MAX_BYTES)
     kept: dict[int, EncodedEntry[Any]] = {}
@@ -119,8 +119,8 @@ class _Counter(threading.local):
 _counter = _Counter()
 
 
-class _Mark(msgspec.Struct, gc=False):
-    """What decides about the worth of an entry. The rest is skipped, so that nothing is built of it."""
+class _Head(msgspec.Struct, gc=False):
+    """What decides whether an entry is a failure. The rest is skipped, so that nothing is built of it."""
 
     ts: float
 
@@ -136,13 +136,13 @@ class _Mark(msgspec.Struct, gc=False):
         return True
 
 
-class _ActionMark(_Mark, gc=False):
+class _ActionHead(_Head, gc=False):
     @property
     def is_failure(self) -> bool:
         return False
 
 
-class _ConsoleMark(_Mark, gc=False):
+class _ConsoleHead(_Head, gc=False):
     level: Level
 
     @property
@@ -150,14 +150,14 @@ class _ConsoleMark(_Mark, gc=False):
         return self.level in PROBLEM_LEVELS
 
 
-class _ResponseMark(msgspec.Struct, gc=False):
+class _ResponseHead(msgspec.Struct, gc=False):
     omitted_reason: OmittedReason | None = None
 
 
-class _NetworkMark(_Mark, gc=False):
+class _NetworkHead(_Head, gc=False):
     status: int | None = None
     error: msgspec.Raw = msgspec.Raw(b"null")
-    response: _ResponseMark = msgspec.field(default_factory=_ResponseMark)
+    response: _ResponseHead = msgspec.field(default_factory=_ResponseHead)
 
     @property
     def is_failure(self) -> bool:
@@ -165,11 +165,11 @@ class _NetworkMark(_Mark, gc=False):
         return is_failed_request(self.status, self.response.omitted_reason, has_error=has_error)
 
 
-_MARK_DECODERS: dict[Stream, msgspec.json.Decoder[Any]] = {
-    Stream.CONSOLE: msgspec.json.Decoder(list[_ConsoleMark]),
-    Stream.NETWORK: msgspec.json.Decoder(list[_NetworkMark]),
-    Stream.ERRORS: msgspec.json.Decoder(list[_Mark]),
-    Stream.ACTIONS: msgspec.json.Decoder(list[_ActionMark]),
+_HEAD_DECODERS: dict[Stream, msgspec.json.Decoder[Any]] = {
+    Stream.CONSOLE: msgspec.json.Decoder(list[_ConsoleHead]),
+    Stream.NETWORK: msgspec.json.Decoder(list[_NetworkHead]),
+    Stream.ERRORS: msgspec.json.Decoder(list[_Head]),
+    Stream.ACTIONS: msgspec.json.Decoder(list[_ActionHead]),
 }
 
 
@@ -177,7 +177,7 @@ def find_failures(stream: Stream, plain: bytes | bytearray) -> list[bool]:
     """Count a stream's entries, and say which of them report failures, without building them."""
     _counter.count = 0
     try:
-        return [mark.is_failure for mark in _MARK_DECODERS[stream].decode(plain)]
+        return [head.is_failure for head in _HEAD_DECODERS[stream].decode(plain)]
     except _TooManyEntries:
         raise _build_size_error(stream) from None
 

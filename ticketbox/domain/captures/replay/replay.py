@@ -40,7 +40,7 @@ MAX_COMMAS = _limits.commas
 MAX_OBJECTS = _limits.objects  # and as many lists, in one event: what 4,000,000 characters of ordinary elements have
 
 
-class _Mark(msgspec.Struct):
+class _EventHead(msgspec.Struct):
     """What is read of every event first. The rest is skipped."""
 
     type: int
@@ -62,7 +62,7 @@ class Replay(msgspec.Struct, frozen=True):
     health: ReplayHealth | UnsetType
 
 
-_marks = msgspec.json.Decoder(_Mark)
+_heads = msgspec.json.Decoder(_EventHead)
 _array = msgspec.json.Decoder(list[msgspec.Raw])
 _INVALID = (KeyError, TypeError, ValueError, AttributeError, IndexError)  # an event of another shape
 
@@ -102,7 +102,7 @@ def _read_events(body: bytes, seconds: int, copier: EventCopier, limit: Processo
     dropped, start, events = _choose_events(_split_events(body), seconds)
     length = max(0, round(events[-1][0].timestamp - max(start, events[0][0].timestamp)))
     copies: list[bytes] = []
-    for mark, event in take(events):
+    for head, event in take(events):
         limit.check(len(event))
         if event.count(b"{") > MAX_OBJECTS or event.count(b"[") > MAX_OBJECTS:
             raise _Unusable(HealthReason.LIMIT)
@@ -111,13 +111,13 @@ def _read_events(body: bytes, seconds: int, copier: EventCopier, limit: Processo
         except RecursionError:
             raise _Unusable(HealthReason.ERROR) from None
         except _INVALID:
-            if mark.type in (FULL_SNAPSHOT, META):
+            if head.type in (FULL_SNAPSHOT, META):
                 raise _Unusable(HealthReason.ERROR) from None
             dropped += 1
             continue
         if copy is not None:
             # what happened before is the state that the replay begins with
-            copies.append(msgspec.json.encode(copy | {"timestamp": max(start, mark.timestamp)}))
+            copies.append(msgspec.json.encode(copy | {"timestamp": max(start, head.timestamp)}))
     if len(copies) < 2:
         raise _Unusable(HealthReason.ERROR)
     return b"[%s]" % b",".join(copies), len(copies), dropped, length
@@ -140,20 +140,20 @@ def _split_events(body: bytes) -> list[msgspec.Raw]:
     return raws
 
 
-def _choose_events(raws: Sequence[msgspec.Raw], seconds: int) -> tuple[int, float, list[tuple[_Mark, bytes]]]:
+def _choose_events(raws: Sequence[msgspec.Raw], seconds: int) -> tuple[int, float, list[tuple[_EventHead, bytes]]]:
     """Return how many events are invalid or out of order, the time of the beginning, and the events that are stored."""
-    events: list[tuple[_Mark, bytes]] = []
+    events: list[tuple[_EventHead, bytes]] = []
     snapshots: list[int] = []  # each after the event with the page's size
     for raw in raws:
         try:
-            mark = _marks.decode(raw)
+            head = _heads.decode(raw)
         except (ValueError, RecursionError):
             continue
-        if events and mark.timestamp < events[-1][0].timestamp:
+        if events and head.timestamp < events[-1][0].timestamp:
             continue
-        if mark.type == FULL_SNAPSHOT and events and events[-1][0].type == META:
+        if head.type == FULL_SNAPSHOT and events and events[-1][0].type == META:
             snapshots.append(len(events) - 1)
-        events.append((mark, bytes(raw)))
+        events.append((head, bytes(raw)))
     if not snapshots:
         raise _Unusable(HealthReason.ERROR)
     start = events[-1][0].timestamp - seconds * 1000

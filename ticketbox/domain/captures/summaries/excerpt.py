@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from ticketbox.domain.captures.actions import ActionEntry, ActionKind
 from ticketbox.domain.captures.capture import THROWN, ConsoleEntry, Entry, ErrorEntry, NetworkEntry, Stream
 from ticketbox.domain.captures.filters import AROUND_MS
-from ticketbox.domain.captures.intake.entry_sequence import EntrySequence, Mark
+from ticketbox.domain.captures.intake.entry_sequence import EntrySequence, Occurrence
 from ticketbox.domain.captures.source_maps.stacks import write_original_stack
 from ticketbox.domain.captures.steps import Step, build_steps
 from ticketbox.domain.captures.streams import is_failure
@@ -83,19 +83,19 @@ def build_excerpt(
     and a console line also has `truncated`. The entries that are passed in aren't changed.
     """
     budget = _Budget(max(0, budget_tokens - _ENVELOPE), estimate)
-    line_marks, request_marks = _list_marks(console), _list_marks(network)
-    failing = (network[i] for i, (_, failed) in enumerate(request_marks) if failed)
+    line_times, request_times = _list_occurrences(console), _list_occurrences(network)
+    failing = (network[i] for i, (_, failed) in enumerate(request_times) if failed)
     groups, failures = _Selection(group_errors(errors)), _Selection(group_failed_requests(failing))
     lines, requests, faults = _Selection(console), _Selection(network), _Selection(errors)
     steps = _Selection(build_steps(actions))
 
     thrown = [(entry.ts, entry.kind in THROWN) for entry in errors]
-    moment = _find_first_failure(thrown, _list_marks(errors), line_marks, request_marks)
-    near_lines, near_requests = _order_by_distance(line_marks, moment), _order_by_distance(request_marks, moment)
-    around = [i for i in near_lines if moment is not None and abs(line_marks[i][0] - moment) <= AROUND_MS]
-    failed_lines = [i for i in near_lines if line_marks[i][1]]
-    failed_requests = [i for i in near_requests if request_marks[i][1]]
-    near_steps = _order_by_distance(_list_marks(actions), moment)
+    moment = _find_first_failure(thrown, _list_occurrences(errors), line_times, request_times)
+    near_lines, near_requests = _order_by_distance(line_times, moment), _order_by_distance(request_times, moment)
+    around = [i for i in near_lines if moment is not None and abs(line_times[i][0] - moment) <= AROUND_MS]
+    failed_lines = [i for i in near_lines if line_times[i][1]]
+    failed_requests = [i for i in near_requests if request_times[i][1]]
+    near_steps = _order_by_distance(_list_occurrences(actions), moment)
     telling_steps = [i for i in near_steps if actions[i].kind not in _MINOR_ACTIONS]
     first_seqs = {group.entry for group in groups.entries}
     firsts = [i for i, entry in enumerate(errors) if entry.seq in first_seqs]
@@ -162,24 +162,24 @@ class _Selection(Generic[E]):
         return Part(items, len(self.entries), omitted, shortened, call if omitted or shortened else None)
 
 
-def _list_marks(entries: Sequence[Entry]) -> list[Mark]:
+def _list_occurrences(entries: Sequence[Entry]) -> list[Occurrence]:
     """List the time of each entry and whether it is a failure."""
     if isinstance(entries, EntrySequence):
-        return entries.list_marks()
+        return entries.list_occurrences()
     return [(entry.ts, is_failure(entry)) for entry in entries]
 
 
-def _find_first_failure(*streams: list[Mark]) -> float | None:
+def _find_first_failure(*streams: list[Occurrence]) -> float | None:
     """Return the time of the first failure in the first stream that has any."""
-    return next((min(moments) for marks in streams if (moments := [ts for ts, failed in marks if failed])), None)
+    return next((min(times) for stream in streams if (times := [ts for ts, failed in stream if failed])), None)
 
 
-def _order_by_distance(marks: list[Mark], moment: float | None) -> list[int]:
+def _order_by_distance(occurrences: list[Occurrence], moment: float | None) -> list[int]:
     """Order positions by their distance to a time; without one, newest first."""
     if moment is None:
-        return list(reversed(range(len(marks))))
-    distances = [abs(ts - moment) for ts, _ in marks]
-    return sorted(range(len(marks)), key=distances.__getitem__)
+        return list(reversed(range(len(occurrences))))
+    distances = [abs(ts - moment) for ts, _ in occurrences]
+    return sorted(range(len(occurrences)), key=distances.__getitem__)
 
 
 def _fit_entry(entry: E, left: int, budget: _Budget) -> tuple[E, int] | None:

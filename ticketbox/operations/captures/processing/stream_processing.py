@@ -24,7 +24,7 @@ from ticketbox.domain.captures.capture import (
 from ticketbox.domain.captures.environment import Environment
 from ticketbox.domain.captures.fingerprints import Fingerprint, find_main_error, fingerprint_errors, fingerprint_page
 from ticketbox.domain.captures.health import get_stream_health
-from ticketbox.domain.captures.intake.entry_sequence import Allowance, EntrySequence
+from ticketbox.domain.captures.intake.entry_sequence import EntrySequence, MemoryQuota
 from ticketbox.domain.captures.intake.new_capture import NewCapture, pack_excerpt
 from ticketbox.domain.captures.intake.processor_time import ProcessorTime
 from ticketbox.domain.captures.intake.sent_streams import read_stream
@@ -136,10 +136,10 @@ def _pack_streams(
     args: SentCapture, policy: CapturePolicy, public_id: str, redactor: Redactor, limit: ProcessorTime
 ) -> PackedStreams:
     """Read, redact and pack the streams. Their entries are released on return."""
-    allowance = Allowance(MAX_DECODED)
+    quota = MemoryQuota(MAX_DECODED)
 
     def read(stream: Stream, body: bytes, prepare: Callable[[Any], None]) -> EntrySequence[Any]:
-        entries, dropped[stream] = read_stream(stream, body, prepare, limit.check, allowance=allowance)
+        entries, dropped[stream] = read_stream(stream, body, prepare, limit.check, quota=quota)
         return entries
 
     def prepare_request(entry: NetworkEntry) -> None:
@@ -171,7 +171,7 @@ def _pack_streams(
         redactor.redact_actions((entry,))
 
     actions = read(Stream.ACTIONS, sent_actions, prepare_action)
-    # after the others, whose failures are all read again and so use the allowance first
+    # after the others, whose failures are all read again and so use the quota first
     console: EntrySequence[ConsoleEntry] = read(Stream.CONSOLE, args.console, prepare_line)
     return PackedStreams(
         contents={
@@ -182,7 +182,7 @@ def _pack_streams(
             console=len(console),
             network=len(network),
             errors=len(errors),
-            failed_requests=sum(failed for _, failed in network.list_marks()),
+            failed_requests=sum(failed for _, failed in network.list_occurrences()),
             actions=len(actions),
         ),
         dropped=dropped,

@@ -47,7 +47,7 @@ class EventBatch(msgspec.Struct, frozen=True):
     viewed: frozenset[str] = frozenset()
 
 
-class Interest(msgspec.Struct, frozen=True):
+class Subscription(msgspec.Struct, frozen=True):
     """The events about tickets that wake a listener: of these types, of one project or ticket. None means all."""
 
     types: frozenset[str] | None = None
@@ -55,7 +55,7 @@ class Interest(msgspec.Struct, frozen=True):
     ticket: int | None = None
 
     def includes(self, event: database.CommittedEvent) -> bool:
-        """Whether an event is of interest. One that isn't about a ticket always is: it can change the access."""
+        """Whether an event is included. One that isn't about a ticket always is: it can change the access."""
         return event.ticket is None or (
             (self.types is None or event.type in self.types)
             and self.project in {None, event.project}
@@ -63,7 +63,7 @@ class Interest(msgspec.Struct, frozen=True):
         )
 
 
-EVERYTHING = Interest()
+EVERYTHING = Subscription()
 
 
 class Listener:
@@ -78,7 +78,7 @@ class Listener:
         self._measure_pause = measure_pause
         self.call = actor.credential, call_id
         self.companies = collect_company_keys(actor)
-        self.interest = EVERYTHING
+        self.subscription = EVERYTHING
         self.ended = False
         self._viewed: set[str] = set()
         self._woken = asyncio.Event()
@@ -107,7 +107,7 @@ class Listener:
     def is_concerned(self, events: Sequence[database.CommittedEvent]) -> bool:
         """Whether one of these events may be new for the listener."""
         return any(
-            (event.company is None or event.company in self.companies) and self.interest.includes(event)
+            (event.company is None or event.company in self.companies) and self.subscription.includes(event)
             for event in events
         )
 

@@ -10,7 +10,7 @@ from msgspec import Meta
 
 from ticketbox.operations.core.context import RequestContext
 from ticketbox.operations.core.live import listeners
-from ticketbox.operations.core.live.listeners import EVERYTHING, Interest, Listener, Listeners, collect_company_keys
+from ticketbox.operations.core.live.listeners import EVERYTHING, Listener, Listeners, Subscription, collect_company_keys
 
 T = TypeVar("T")
 
@@ -21,16 +21,16 @@ WaitSeconds = Annotated[int, Meta(ge=0, description="Seconds to wait for somethi
 
 
 class NothingYet(Exception):
-    """A waiting operation's handler found nothing: run it again after the next event of interest.
+    """A waiting operation's handler found nothing: run it again after the next event that its subscription includes.
 
     `result` is the answer if nothing comes in time. `changes` are arguments to replace before the next run, such as
     the position to continue after.
     """
 
-    def __init__(self, result: Any, interest: Interest = EVERYTHING, **changes: Any) -> None:
+    def __init__(self, result: Any, subscription: Subscription = EVERYTHING, **changes: Any) -> None:
         super().__init__("nothing yet")
         self.result = result
-        self.interest = interest
+        self.subscription = subscription
         self.changes = changes
 
 
@@ -64,7 +64,7 @@ async def wait_for_result(
             listener.wake()  # an event was published between the run and now
         async with _end_with_client(listener, context):
             while not listener.ended and now() < deadline:
-                listener.interest = latest.interest
+                listener.subscription = latest.subscription
                 args = msgspec.structs.replace(args, **latest.changes)
                 await listener.wait(min(deadline - now(), listeners.HEARTBEAT_SECONDS))
                 if listener.ended:

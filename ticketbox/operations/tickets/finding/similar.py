@@ -10,7 +10,7 @@ from ticketbox.domain.core.access.policy import Actor
 from ticketbox.domain.core.access.scopes import Scope
 from ticketbox.domain.core.fairness.limits import Budget
 from ticketbox.domain.core.problems import InvalidField, NotFound
-from ticketbox.domain.tickets.records import Likeness, Resemblance, SimilarTicket
+from ticketbox.domain.tickets.records import Similarity, SimilarityReason, SimilarTicket
 from ticketbox.operations.core.inputs import Text, Title, Url
 from ticketbox.operations.core.lookups import CompanyId, TicketId, find_membership, find_readable_ticket
 from ticketbox.operations.core.registry import Tool, operation
@@ -100,12 +100,12 @@ def _collect_fingerprints(tx: Read, actor: Actor, args: FindSimilarTickets) -> t
     return 0, fingerprints
 
 
-def _list_reasons(alike: SimilarMatch) -> list[Resemblance]:
+def _list_reasons(alike: SimilarMatch) -> list[SimilarityReason]:
     """Return the reasons of a match, without the messages of equal errors."""
-    errors = {each.label for each in alike.prints if each.likeness is Likeness.ERROR}
-    order = list(Likeness)
+    errors = {each.label for each in alike.prints if each.similarity is Similarity.ERROR}
+    order = list(Similarity)
     return [
-        Resemblance(each.likeness, each.label)
-        for each in sorted(alike.prints, key=lambda each: order.index(each.likeness))
-        if each.likeness is not Likeness.MESSAGE or each.label not in errors
+        SimilarityReason(each.similarity, each.label)
+        for each in sorted(alike.prints, key=lambda each: order.index(each.similarity))
+        if each.similarity is not Similarity.MESSAGE or each.label not in errors
     ]

@@ -9,6 +9,9 @@ DROP TABLE migration;
 DROP INDEX capture_by_excerpt_version;
 ALTER TABLE capture DROP COLUMN excerpt_version;
 
+ALTER TABLE fingerprint RENAME COLUMN likeness TO similarity;
+ALTER TABLE git_delivery RENAME COLUMN news TO changes;
+
 -- A verification can be unproven, has the reason of its verdict, and says whether it is proven: the bug is gone, and an
 -- earlier run saw it.
 

@@ -15,17 +15,17 @@ CREATE TABLE git_hook (
 ) STRICT;
 CREATE INDEX git_hook_of_project ON git_hook (project_id, id);
 
--- Deliveries of providers. `news` is stored until its turn comes, then only the hash, so that each counts once.
+-- Deliveries of providers. `changes` is stored until its turn comes, then only the hash, so that each counts once.
 CREATE TABLE git_delivery (
   id INTEGER PRIMARY KEY,
   hook_id INTEGER NOT NULL REFERENCES git_hook (id) ON DELETE CASCADE,
   body_hash BLOB NOT NULL,
-  news BLOB,
+  changes BLOB,
   received_at INTEGER NOT NULL,
   UNIQUE (hook_id, body_hash)
 ) STRICT;
 CREATE INDEX git_delivery_by_age ON git_delivery (received_at);
-CREATE INDEX git_delivery_waiting ON git_delivery (hook_id, id) WHERE news IS NOT NULL;
+CREATE INDEX git_delivery_waiting ON git_delivery (hook_id, id) WHERE changes IS NOT NULL;
 
 -- Branches, commits and pull requests that name a ticket. `project_id` is the hook's: the ticket can have moved since.
 CREATE TABLE git_link (

@@ -133,13 +133,13 @@ CREATE INDEX comment_of_ticket ON comment (ticket_id, id);
 -- tickets of a company with a fingerprint are one range of the index.
 CREATE TABLE fingerprint (
   ticket_id INTEGER NOT NULL REFERENCES ticket (id) ON DELETE CASCADE,
-  likeness TEXT NOT NULL CHECK (likeness IN ('same_error', 'same_message', 'same_page')),
+  similarity TEXT NOT NULL CHECK (similarity IN ('same_error', 'same_message', 'same_page')),
   value INTEGER NOT NULL,
   company_id INTEGER NOT NULL REFERENCES company (id) ON DELETE CASCADE,
   label TEXT NOT NULL,
-  PRIMARY KEY (ticket_id, likeness, value)
+  PRIMARY KEY (ticket_id, similarity, value)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX fingerprint_by_value ON fingerprint (company_id, likeness, value, ticket_id);
+CREATE INDEX fingerprint_by_value ON fingerprint (company_id, similarity, value, ticket_id);
 
 CREATE TRIGGER assignee_added AFTER INSERT ON ticket_assignee BEGIN
   UPDATE ticket_assignee SET (project_id, status, updated_at, priority, due_day, title_key) =

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 import msgspec
 
 from ticketbox.domain.captures.fingerprints import Fingerprint
-from ticketbox.domain.tickets.records import Likeness, Status
+from ticketbox.domain.tickets.records import Similarity, Status
 from ticketbox.store.core.visibility import WITH_VISIBLE_PROJECTS, Viewer
 from ticketbox.store.file.database import Read, Write
 
@@ -14,7 +14,7 @@ TIME_LIMIT_SECONDS = 1.0
 MAX_PER_FINGERPRINT = 50
 
 INSERT_FINGERPRINT = """
-INSERT OR IGNORE INTO fingerprint (ticket_id, likeness, value, company_id, label)
+INSERT OR IGNORE INTO fingerprint (ticket_id, similarity, value, company_id, label)
 SELECT ?, ?, ?, p.company_id, ? FROM ticket t JOIN project p ON p.id = t.project_id WHERE t.id = ?
 """
 
@@ -22,7 +22,7 @@ SELECT ?, ?, ?, p.company_id, ? FROM ticket t JOIN project p ON p.id = t.project
 def insert_fingerprints(tx: Write, ticket: int, prints: Iterable[Fingerprint]) -> None:
     """Add fingerprints to those of a ticket."""
     tx.execute_many(
-        INSERT_FINGERPRINT, [(ticket, each.likeness.value, each.value, each.label, ticket) for each in prints]
+        INSERT_FINGERPRINT, [(ticket, each.similarity.value, each.value, each.label, ticket) for each in prints]
     )
 
 
@@ -32,13 +32,13 @@ def replace_fingerprints(tx: Write, ticket: int, prints: Iterable[Fingerprint]) 
     insert_fingerprints(tx, ticket, prints)
 
 
-SELECT_FINGERPRINTS = "SELECT likeness, value, label FROM fingerprint WHERE ticket_id = ?"
+SELECT_FINGERPRINTS = "SELECT similarity, value, label FROM fingerprint WHERE ticket_id = ?"
 
 
 def list_fingerprints(tx: Read, ticket: int) -> list[Fingerprint]:
     """List a ticket's fingerprints."""
     rows = tx.fetch_all(SELECT_FINGERPRINTS, (ticket,))
-    return [Fingerprint(Likeness(likeness), value, label) for likeness, value, label in rows]
+    return [Fingerprint(Similarity(similarity), value, label) for similarity, value, label in rows]
 
 
 class SimilarMatch(msgspec.Struct, frozen=True):
@@ -57,7 +57,7 @@ SELECT_NEWEST_MATCHES = f"""
 {WITH_VISIBLE_PROJECTS}
 SELECT f.ticket_id, f.label FROM fingerprint f
 CROSS JOIN ticket t ON t.id = f.ticket_id CROSS JOIN visible_project v ON v.id = t.project_id
-WHERE f.company_id = :company AND f.likeness = :likeness AND f.value = :value AND f.ticket_id <> :except
+WHERE f.company_id = :company AND f.similarity = :similarity AND f.value = :value AND f.ticket_id <> :except
   AND t.status IN (SELECT value FROM json_each(:statuses)) AND v.within
 ORDER BY f.ticket_id DESC LIMIT :limit
 """
@@ -84,14 +84,14 @@ def find_similar(
         for (company_key,) in companies:
             specific = {
                 "company": company_key,
-                "likeness": each.likeness.value,
+                "similarity": each.similarity.value,
                 "value": each.value,
                 "limit": MAX_PER_FINGERPRINT,
             }
             rows, done = tx.fetch_until(SELECT_NEWEST_MATCHES, {**common, **specific}, deadline)
             finished = finished and done
             for key, label in rows:
-                shared.setdefault(key, []).append(Fingerprint(each.likeness, each.value, label))
+                shared.setdefault(key, []).append(Fingerprint(each.similarity, each.value, label))
     matches = [SimilarMatch(key, prints) for key, prints in shared.items()]
     return sorted(matches, key=lambda match: (_compute_weight(match), match.key), reverse=True), finished
 
@@ -105,8 +105,8 @@ def merge_matches(first: list[SimilarMatch], others: list[SimilarMatch]) -> list
     return [SimilarMatch(key, listed) for key, listed in prints.items()]
 
 
-_WEIGHTS = {Likeness.ERROR: 4, Likeness.MESSAGE: 2, Likeness.PAGE: 1}
+_WEIGHTS = {Similarity.ERROR: 4, Similarity.MESSAGE: 2, Similarity.PAGE: 1}
 
 
 def _compute_weight(match: SimilarMatch) -> int:
-    return sum(_WEIGHTS[each.likeness] for each in match.prints)
+    return sum(_WEIGHTS[each.similarity] for each in match.prints)

@@ -5,7 +5,7 @@ import time
 import msgspec
 
 from ticketbox.domain.captures.fingerprints import Fingerprint
-from ticketbox.domain.tickets.records import Likeness, Status
+from ticketbox.domain.tickets.records import Similarity, Status
 from ticketbox.domain.tickets.search_query import SearchQuery
 from ticketbox.domain.tickets.title_words import compute_similarity, list_title_words
 from ticketbox.store.core.visibility import WITH_VISIBLE_PROJECTS, Viewer
@@ -45,7 +45,7 @@ def find_similar_titles(
     rows, finished = tx.fetch_until(SELECT_TITLES, given, time.monotonic() + TIME_LIMIT_SECONDS)
     compared = [(compute_similarity(words, list_title_words(found)), key, found) for key, found in rows]
     best = sorted((each for each in compared if each[0]), reverse=True)
-    return [SimilarMatch(key, [Fingerprint(Likeness.TITLE, 0, found)]) for _, key, found in best], finished
+    return [SimilarMatch(key, [Fingerprint(Similarity.TITLE, 0, found)]) for _, key, found in best], finished
 
 
 def _compose_shared_words(words: tuple[str, ...]) -> str:

@@ -1,5 +1,5 @@
 /** The messages from the extension's pages to its background, which keeps running when a page closes. */
-import type { FullPageProgress } from '../full-page/capture-news';
+import type { FullPageProgress } from '../full-page/capture-updates';
 import type { Observation } from '../observed-requests/requests-store';
 import type { ResolvedStacks } from '../source-maps/resolve-stacks';
 import type { SendResult } from '../storage';

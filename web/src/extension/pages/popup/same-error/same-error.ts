@@ -36,7 +36,7 @@ export async function findSameError(
 }
 
 function hasSameError({ reasons }: SimilarTicket): boolean {
-  return reasons.some(({ likeness }) => likeness === 'same_error' || likeness === 'same_message');
+  return reasons.some(({ similarity }) => similarity === 'same_error' || similarity === 'same_message');
 }
 
 /** Whether a capture can be added to a ticket: the policy of its project has to be known first. */

@@ -8,21 +8,21 @@ export interface FullPageProgress {
   partCount: number;
 }
 /** `problem`: why there is no screenshot; null if the user cancelled it. */
-export type FullPageNews =
+export type FullPageUpdate =
   FullPageProgress | ({ draft: string } & FullPageScreenshot) | { draft: string; problem: string | null };
 
 const CHANNEL_NAME = 'full-page';
 
-export function publishNews(news: FullPageNews): void {
+export function publishUpdate(update: FullPageUpdate): void {
   const channel = new BroadcastChannel(CHANNEL_NAME);
-  channel.postMessage(news);
+  channel.postMessage(update);
   channel.close();
 }
 
-/** Call a function for the news of a draft. Returns a function that stops it. */
-export function listenForNews(draft: string, listener: (news: FullPageNews) => void): () => void {
+/** Call a function for the updates of a draft. Returns a function that stops it. */
+export function listenForUpdates(draft: string, listener: (update: FullPageUpdate) => void): () => void {
   const channel = new BroadcastChannel(CHANNEL_NAME);
-  channel.onmessage = ({ data }: MessageEvent<FullPageNews>) => {
+  channel.onmessage = ({ data }: MessageEvent<FullPageUpdate>) => {
     if (data.draft === draft) listener(data);
   };
   return () => channel.close();

@@ -18,7 +18,7 @@ _URL = re.compile(r"https?://[!-~]+", re.IGNORECASE)
 _COMMIT = re.compile(r"[0-9a-fA-F]{40}|[0-9a-fA-F]{64}")
 
 
-class LinkNews(msgspec.Struct, frozen=True):
+class LinkChange(msgspec.Struct, frozen=True):
     """A branch, commit or pull request, and the tickets that it names and fixes.
 
     `lands` says that what it fixes is now in the default branch. `at` is when it changed, in epoch milliseconds; None
@@ -37,7 +37,7 @@ class LinkNews(msgspec.Struct, frozen=True):
     lands: bool = False
 
 
-class CheckNews(msgspec.Struct, frozen=True):
+class CheckChange(msgspec.Struct, frozen=True):
     """The state of one report about a commit, and how many checks it is about; 0 if the provider doesn't say."""
 
     head: str
@@ -47,11 +47,11 @@ class CheckNews(msgspec.Struct, frozen=True):
     count: int = 0
 
 
-class GitNews(msgspec.Struct, frozen=True):
+class GitChanges(msgspec.Struct, frozen=True):
     """What a delivery says."""
 
-    links: list[LinkNews] = []
-    checks: list[CheckNews] = []
+    links: list[LinkChange] = []
+    checks: list[CheckChange] = []
 
     def __bool__(self) -> bool:
         return bool(self.links or self.checks)
