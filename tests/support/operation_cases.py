@@ -32,7 +32,6 @@ from ticketbox.domain.core.access.scopes import Role
 from ticketbox.http.header_arguments import list_header_arguments
 from ticketbox.operations.catalogue import load_registry
 from ticketbox.operations.core.registry import Body, Operation, Route
-from ticketbox.store.file.connection import add_functions
 
 Arguments = dict[str, Any]
 
@@ -771,9 +770,7 @@ def draw_address() -> str:
 
 def read_only(db: Path) -> sqlite3.Connection:
     """A look at the file beside the running server."""
-    connection = sqlite3.connect(f"file:{db}?mode=ro", uri=True)
-    add_functions(connection)
-    return connection
+    return sqlite3.connect(f"file:{db}?mode=ro", uri=True)
 
 
 def update_row(db: Path, statement: str, *parameters: object) -> None:

@@ -13,8 +13,7 @@ import msgspec
 
 from ticketbox.domain.tickets.records import Excerpt, Highlights, Piece
 from ticketbox.domain.tickets.search_filters import TextField, TimeField
-from ticketbox.domain.tickets.search_query import TextTerm, TimeTerm
-from ticketbox.domain.tickets.search_words import restore_text, split_last_word
+from ticketbox.domain.tickets.search_query import TextTerm, TimeTerm, split_last_word
 from ticketbox.store.core.visibility import WITH_VISIBLE_PROJECTS, Viewer
 from ticketbox.store.file.database import Read, Row
 from ticketbox.store.tickets.search.search_scope import join_conditions, quote
@@ -234,6 +233,5 @@ def _split_pieces(text: str) -> list[Piece]:
     for number, piece in enumerate(text.split(_OPEN)):
         inside, close, outside = piece.partition(_CLOSE)
         is_match = bool(number and close)
-        outside = outside.replace(_CLOSE, "")
-        parts += [Piece(restore_text(inside), match=is_match), Piece(restore_text(outside), match=False)]
+        parts += [Piece(inside, match=is_match), Piece(outside.replace(_CLOSE, ""), match=False)]
     return [part for part in parts if part.text]
