@@ -190,6 +190,13 @@ def _fill(connection: sqlite3.Connection, chance: random.Random, tickets: int) -
     connection.execute(
         "INSERT INTO ticket_label (label, ticket_id) SELECT j.value, t.id FROM ticket t, json_each(t.labels) j"
     )
+    connection.execute(
+        """INSERT INTO label (public_id, company_id, name, color)
+           SELECT printf('lbl_%012d', row_number() OVER ()), p.company_id, l.label, 'teal'
+           FROM (SELECT DISTINCT p.company_id, l.label FROM ticket_label l
+                 JOIN ticket t ON t.id = l.ticket_id JOIN project p ON p.id = t.project_id) l
+           JOIN (SELECT DISTINCT company_id FROM project) p ON p.company_id = l.company_id"""
+    )
     connection.executemany(
         "INSERT OR IGNORE INTO ticket_assignee (ticket_id, user_id) VALUES (?, ?)",
         ((chance.randint(1, tickets), chance.choice(people)) for _ in range(tickets // 2)),

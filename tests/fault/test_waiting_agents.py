@@ -23,7 +23,7 @@ pytestmark = pytest.mark.long
 LISTENING, ASKING = 800, 200
 AGENTS = LISTENING + ASKING
 FOR_EACH_TOKEN = 250  # docs/use/limits.md
-MORE_MB = 64
+MORE_MB = 96  # a wait over MCP holds the objects of the SDK
 
 # Without heartbeats, which would repair a wake that is lost, only an event ends a wait.
 NO_HEARTBEATS = """

@@ -251,7 +251,7 @@ ARGUMENTS: dict[str, Callable[[Draw], Row]] = {
         **_draw_held(d), **d.maybe(resolved=lambda: d.of([True, True, True, False]), release=lambda: True),
     },
     "claim_next_ticket": lambda d: {
-        **_project(d), "wait_seconds": 0, **d.maybe(labels=lambda: ["red"], run=lambda: "r"),
+        **_project(d), "wait_seconds": 0, **d.maybe(labels=lambda: ["agent"], run=lambda: "r"),
     },
     "send_to_agent": _draw_version,
     "link_tickets": _draw_link,

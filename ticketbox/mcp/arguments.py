@@ -103,6 +103,8 @@ def _translate_names(card: ToolCard, sent: Arguments) -> Arguments:
     if card.name == "add_attachment" and "file" not in given:
         file = {field: given.pop(name) for name, field in _FILE_NAMES.items() if name in given}
         given |= {"file": file} if file else {}
+    if card.operation.name == "get_screenshot" and isinstance(given.get("asset"), str):
+        given.setdefault("annotated", "annotation" in given.pop("asset"))
     if card.name == "get_ticket" and isinstance(given.get("include"), list):
         given["include"] = [part for part in given["include"] if part not in _ALWAYS_INCLUDED]
     return given

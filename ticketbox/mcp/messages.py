@@ -111,18 +111,19 @@ def _build_envelope_error(detail: str) -> MessageError:
 def _check_version(scope: Scope, method: Any, params: Json) -> None:
     """Refuse an unknown revision, but for `initialize`, which negotiates it.
 
-    A message that names another one than its header is left to the SDK, which says that.
+    A message that names another one than its header is left to the SDK, which says that. `supported` has the revisions
+    of `server/discover`, as the conformance suite requires; the sentence names those of `initialize` as well.
     """
     from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSIONS
 
     version = (get_header(scope, _VERSION) or "").strip()
-    supported = [*reversed(MODERN_PROTOCOL_VERSIONS), *reversed(HANDSHAKE_PROTOCOL_VERSIONS)]
-    if not version or method == "initialize" or version in supported:
+    accepted = [*reversed(MODERN_PROTOCOL_VERSIONS), *reversed(HANDSHAKE_PROTOCOL_VERSIONS)]
+    if not version or method == "initialize" or version in accepted:
         return
     about: Any = params.get("_meta")
     if not isinstance(about, dict) or typing.cast(Json, about).get(_VERSION_IN_BODY, version) == version:
-        detail = f"`Mcp-Protocol-Version` must be one of {', '.join(supported)}"
-        problem = InvalidRequest(detail, supported=supported, requested=version)
+        detail = f"`Mcp-Protocol-Version` must be one of {', '.join(accepted)}"
+        problem = InvalidRequest(detail, supported=list(reversed(MODERN_PROTOCOL_VERSIONS)), requested=version)
         raise MessageError(UNSUPPORTED_VERSION, problem)
 
 
@@ -143,13 +144,13 @@ def forward_scope(scope: Scope, message: Json) -> Scope:
     """Return a checked request as the SDK expects it.
 
     Its headers have no white space around their values, which httptools keeps, and the types that were checked. A
-    revision that `initialize` is sent with would be refused, instead of negotiated.
+    unknown revision that `initialize` is sent with would be refused, instead of negotiated.
     """
-    from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
+    from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSIONS
 
     headers = [(name, value.strip()) for name, value in scope["headers"] if name not in _FORWARDED]
     if message.get("method") == "initialize":
-        known = {version.encode() for version in HANDSHAKE_PROTOCOL_VERSIONS}
+        known = {version.encode() for version in (*HANDSHAKE_PROTOCOL_VERSIONS, *MODERN_PROTOCOL_VERSIONS)}
         headers = [(name, value) for name, value in headers if name != _VERSION or value in known]
     return {**scope, "headers": [*headers, *_FORWARDED.items()]}
 

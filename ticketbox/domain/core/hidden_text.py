@@ -27,7 +27,6 @@ _LONG_TITLE = re.compile(rf"(\]\(\s{{0,9}}\S{{0,300}})\s{{1,9}}[\"'(]{_PARAGRAPH
 _TITLE = re.compile(
     r"(\]\(\s*(?:<[^<>\n]*>|[^\s<]\S*))\s+(?:\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'|\((?:\\.|[^()\\])*\))\s*\)"
 )
-_INFO = re.compile(r"((?:`{3,}|~{3,})[ \t]*[^\s`]+)[ \t][^\n]*$")
 
 _markdown = MarkdownIt("commonmark", {"html": False, "inline_definitions": True, "store_labels": True})
 _markdown.enable(["table", "strikethrough"])
@@ -73,7 +72,7 @@ def remove_hidden_markdown(text: str, max_parsed: int = MAX_PARSED) -> tuple[str
             lines[first:end] = [shown, *[None] * (end - first - 1)]
         elif token.type == "fence" and len(token.info.split()) > 1:
             found += 1
-            lines[first] = _INFO.sub(r"\1", lines[first] or "")
+            lines[first] = _cut_info(lines[first] or "", token.info.strip())
         elif token.type == "inline" and any(child.attrs.get("title") for child in token.children or []):
             code = "\n".join(child.content for child in token.children or [] if child.type == "code_inline")
             kept = "\n".join(line for line in lines[first:end] if line is not None)
@@ -81,3 +80,9 @@ def remove_hidden_markdown(text: str, max_parsed: int = MAX_PARSED) -> tuple[str
             found += shorter != kept
             lines[first:end] = [shorter, *[None] * (end - first - 1)]
     return "\n".join(line for line in lines if line is not None), found
+
+
+def _cut_info(line: str, info: str) -> str:
+    """Cut what follows the language on the first line of a code block."""
+    before, found, _ = line.rpartition(info)
+    return before + info.split(maxsplit=1)[0] if found else line

@@ -84,7 +84,7 @@ class _TraceReader:
             try:
                 entry = msgspec.json.decode(event.snapshot, type=HarEntry)
                 request = build_request(entry, lambda file: self._archive.read(file, 4 * MAX_BODY + 4))
-            except (msgspec.DecodeError, RecursionError, UnreadableEntry):
+            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, UnreadableEntry):
                 continue  # one request less, not a trace less
             self._recording.add(request)
             if entry.type == "document" and not self._last_address[1]:
@@ -155,7 +155,7 @@ class _TraceReader:
         self._has_snapshots = True
         try:
             snapshot = msgspec.json.decode(event.snapshot, type=_Snapshot) if event.snapshot else _Snapshot()
-        except (msgspec.DecodeError, RecursionError):
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             return
         if snapshot.is_main and snapshot.url.startswith(("http://", "https://", "file:")):
             self._note_address(snapshot.time, snapshot.url)
@@ -175,7 +175,7 @@ def _decode_event(line: bytes) -> TraceEvent | None:
     """Decode a line; None if it isn't an event that captures have."""
     try:
         return _decoder.decode(line)
-    except (msgspec.DecodeError, RecursionError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
 
 
