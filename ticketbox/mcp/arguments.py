@@ -11,9 +11,9 @@ from typing import Any, cast
 import msgspec
 
 from ticketbox.domain.core.problems import InvalidField, InvalidRequest
-from ticketbox.mcp.nested_values import list_options, read_value
+from ticketbox.mcp.nested_values import read_value
 from ticketbox.mcp.tools import ToolCard
-from ticketbox.operations.core.faults import MAX_MEMBERS
+from ticketbox.operations.core.faults import MAX_MEMBERS, list_options
 from ticketbox.operations.tickets.ticket_detail import Detail
 
 Arguments = dict[str, Any]

@@ -143,7 +143,7 @@ def build_error_answer(message: Any, rpc_code: int, problem: Problem, status: in
 def forward_scope(scope: Scope, message: Json) -> Scope:
     """Return a checked request as the SDK expects it.
 
-    Its headers have no white space around their values, which httptools keeps, and the types that were checked. A
+    Its headers have no white space around their values, which httptools keeps, and the types that were checked. An
     unknown revision that `initialize` is sent with would be refused, instead of negotiated.
     """
     from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSIONS

@@ -1,12 +1,12 @@
 """Values of arguments as models write them: JSON as text, one value for a list, a number for a text."""
 
 import enum
-import types
 import typing
-from collections.abc import Iterable
 from typing import Any, cast
 
 import msgspec
+
+from ticketbox.operations.core.faults import list_options
 
 _FIELDS = {"status": "state", "title": "text", "content": "text", "step": "text", "href": "url", "type": "kind"}
 _WORDS = {  # of the states of a plan's steps, as other tools have them
@@ -34,18 +34,6 @@ def read_value(value: Any, shape: Any) -> Any:
     if type(value) in {int, float} and str in kinds and not kinds & {int, float}:
         return str(value)
     return _read_word(value, options) if isinstance(value, str) else value
-
-
-def list_options(shape: Any) -> Iterable[Any]:
-    """Yield the types that a field accepts, without annotations."""
-    origin = typing.get_origin(shape)
-    if origin is typing.Annotated:
-        yield from list_options(typing.get_args(shape)[0])
-    elif origin in {typing.Union, types.UnionType}:
-        for each in typing.get_args(shape):
-            yield from list_options(each)
-    else:
-        yield shape
 
 
 def _is_item(value: Any) -> bool:

@@ -123,7 +123,7 @@ def _simplify_message(message: str) -> str:
 def _follow_path(shape: Any, path: str) -> Any:
     """Return the type at a path such as `[...].status`; None if it can't be found."""
     for step in re.findall(r"\[[^\]]*\]|\.\w+", path):
-        options = list(_list_options(shape))
+        options = list(list_options(shape))
         if step.startswith("["):
             shape = next((typing.get_args(each)[-1] for each in options if typing.get_args(each)), None)
         else:
@@ -140,20 +140,20 @@ def _follow_path(shape: Any, path: str) -> Any:
     return shape
 
 
-def _list_options(shape: Any) -> Iterable[Any]:
+def list_options(shape: Any) -> Iterable[Any]:
     """Yield the types of a union, without annotations."""
     origin = typing.get_origin(shape)
     if origin is typing.Annotated:
-        yield from _list_options(typing.get_args(shape)[0])
+        yield from list_options(typing.get_args(shape)[0])
     elif origin in {typing.Union, types.UnionType}:
         for each in typing.get_args(shape):
-            yield from _list_options(each)
+            yield from list_options(each)
     else:
         yield shape
 
 
 def _list_values(shape: Any) -> list[str]:
-    options = _list_options(shape)
+    options = list_options(shape)
     return [
         str(value.value)
         for each in options
@@ -163,7 +163,7 @@ def _list_values(shape: Any) -> list[str]:
 
 
 def _list_fields(shape: Any) -> list[str]:
-    structs = [each for each in _list_options(shape) if isinstance(each, type) and issubclass(each, msgspec.Struct)]
+    structs = [each for each in list_options(shape) if isinstance(each, type) and issubclass(each, msgspec.Struct)]
     return [field.encode_name for each in structs[:1] for field in msgspec.structs.fields(each)]
 
 

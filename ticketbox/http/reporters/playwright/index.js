@@ -64,9 +64,7 @@ export default class TicketReporter {
     for (const [name, test, outcome] of failed.slice(0, this.options.maxFailures)) {
       try {
         const file = path.relative(this.root, test.location.file);
-        say(
-          await fileFailure(client, this.options, await describeFailure(name, test, outcome, file)),
-        );
+        say(await fileFailure(client, this.options, await describeFailure(name, test, outcome, file)));
       } catch (error) {
         if (isFinal(error)) throw error;
         say(`${name}: not reported: ${error.message}`);
