@@ -6,7 +6,7 @@ from typing import Any, Self
 
 from playwright.async_api import Locator, Page
 
-from tests.e2e.support.app import find_still_box
+from tests.e2e.support.app import find_still_box, wait_for_frames
 
 STEPS = 8
 
@@ -53,6 +53,9 @@ class Touch:
             part = step / STEPS
             await self._to("dragOver" if step > 1 else "dragEnter", left + (x - left) * part, top + (y - top) * part)
             await asyncio.sleep(0.02)
+        if self.is_dragging:  # a browser repeats the event while nothing moves (HTML, "Drag-and-drop processing model")
+            await wait_for_frames(self._page)
+            await self._to("dragOver", x, y)
 
     async def up(self) -> None:
         """End the touch, and drop what is dragged."""

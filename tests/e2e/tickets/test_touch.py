@@ -46,8 +46,10 @@ def test_long_press_drags_a_card(windowed: Chromium, world: World) -> None:
             await touch.move(PHONE["width"] / 2, 300)
             box = await find_still_box(there)
             await touch.move(PHONE["width"] / 2, box["y"] + box["height"] - 3)
+            progress = page.get_by_role("region", name="In progress")
+            await expect(progress.locator(".mark")).to_have_css("opacity", "1")
             await touch.up()
-            await expect(page.get_by_role("region", name="In progress").locator("[data-ticket]")).to_have_count(2)
+            await expect(progress.locator("[data-ticket]")).to_have_count(2)
         await expect_titles(page, "In progress", ["There", "Two"])
         assert page.url.endswith(world.project), "the ticket wasn't opened"
 

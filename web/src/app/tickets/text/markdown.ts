@@ -182,7 +182,7 @@ export function renderMarkdown(source: string, options: RenderOptions = {}): str
 }
 
 // Tags and bidirectional controls, with which a text can hide instructions for an agent. Tags are also parts of flags.
-// ticketbox/domain/core/hidden_text.py removes the same from what agents read.
+// ticketbox/domain/core/hidden_text.py removes them, and variation selectors, from what agents read.
 const HIDDEN =
   /\u{1f3f4}[\u{e0061}-\u{e007a}]{5}\u{e007f}|[\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufff9-\ufffb\u{e0000}-\u{e00ff}]/gu;
 const FLAGS = new Set(
