@@ -82,7 +82,7 @@ def test_extension_records_nothing_of_hidden_parts(recording_browser: ExtensionB
         await click_everything(page)
         popup = await recording_browser.open_popup(page)
         await expect(popup.get_by_text("fields masked")).to_be_visible()
-        key = await recording_browser.create_ticket(popup)
+        key = await recording_browser.file_ticket(popup)
         await page.close()
         return key
 

@@ -25,7 +25,7 @@ CLICK_MENU_ITEM = """async (url) => {
 
 async def create_ticket(browser: ExtensionBrowser, page: Page, popup: Page) -> str:
     """Create the ticket, and close all pages. Returns the ticket's URL."""
-    key = await browser.create_ticket(popup)
+    key = await browser.file_ticket(popup)
     await page.close()
     return key
 

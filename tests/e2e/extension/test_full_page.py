@@ -48,7 +48,7 @@ async def report_full_page(browser: ExtensionBrowser, page: Page) -> str:
     popup = await browser.open_popup(page)
     await popup.get_by_role("button", name="Capture full page").click()
     await popup.get_by_role("button", name="Use visible part").wait_for(timeout=120_000)
-    return await browser.create_ticket(popup)
+    return await browser.file_ticket(popup)
 
 
 @contextlib.asynccontextmanager
@@ -144,7 +144,7 @@ def test_scrollable_areas_are_counted(connected_browser: ExtensionBrowser, repor
         # the screenshot took long, so it must survive closing the popup
         popup = await connected_browser.open_popup(page)
         await expect(popup.get_by_alt_text("The full page")).to_be_visible()
-        key = await connected_browser.create_ticket(popup)
+        key = await connected_browser.file_ticket(popup)
         await page.close()
         return key
 
@@ -184,7 +184,7 @@ def test_full_page_screenshot_goes_on_when_the_popup_closes(
         await expect(popup.get_by_alt_text("The full page")).to_be_visible(timeout=120_000)
         await expect(popup.get_by_role("button", name="Capture full page")).to_have_count(0)
         await wait_until_restored(page, before)
-        key = await connected_browser.create_ticket(popup)
+        key = await connected_browser.file_ticket(popup)
         await page.close()
         return key
 

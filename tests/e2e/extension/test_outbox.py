@@ -340,7 +340,7 @@ def test_form_input_survives_closing_the_popup(
         await popup.get_by_text("This is your draft").wait_for()
         await expect(popup.get_by_label("Title")).to_have_value("unfinished report")
         await expect(popup.get_by_label("Priority")).to_have_value("high")
-        await browser.create_ticket(popup)
+        await browser.file_ticket(popup)
         popup = await browser.open_popup(page)
         await expect(popup.get_by_label("Title")).to_have_value("plain")
         await popup.close()

@@ -117,7 +117,7 @@ def test_same_error_is_added_to_its_ticket_and_counted(recording_browser: Extens
     async def report() -> str:
         page = await break_shop(recording_browser)
         popup = await recording_browser.open_popup(page)
-        key = await recording_browser.create_ticket(popup)
+        key = await recording_browser.file_ticket(popup)
         await page.close()
         return key
 
@@ -165,7 +165,7 @@ def test_what_is_switched_off_is_not_sent(recording_browser: ExtensionBrowser, r
         await popup.close()
         popup = await recording_browser.open_popup(page)
         await expect(popup.get_by_role("switch", name="Send errors")).not_to_be_checked()
-        key = await recording_browser.create_ticket(popup)
+        key = await recording_browser.file_ticket(popup)
         await page.close()
         return key
 

@@ -149,7 +149,7 @@ def test_what_is_entered_in_the_preview_survives_closing_the_popup(
         await expect(popup.get_by_label("Description")).to_have_value("The total is missing")
         await expect(popup.get_by_label("Title")).to_have_value("TypeError after clicking “Pay”")
         await expect(popup.get_by_text("This is your draft")).to_have_count(0)  # the page was captured again
-        key = await recording_browser.create_ticket(popup)
+        key = await recording_browser.file_ticket(popup)
         await page.close()
         return key
 

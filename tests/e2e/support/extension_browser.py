@@ -312,7 +312,7 @@ class ExtensionBrowser:
             await new.click()
             await done.wait_for()
 
-    async def create_ticket(self, popup: Page) -> str:
+    async def file_ticket(self, popup: Page) -> str:
         """Send the report, and close the popup. Returns the ticket's key, which the popup shows."""
         await self.send_report(popup)
         key = await popup.get_by_text(KEY).inner_text()
@@ -322,6 +322,11 @@ class ExtensionBrowser:
     async def follow_ticket(self, popup: Page) -> Page:
         """Open the ticket of the report that was sent. Returns its page."""
         return await self._open_ticket(popup, "Open ticket")
+
+    async def create_ticket(self, popup: Page) -> Page:
+        """Send the report, and open its ticket. Returns the ticket's page."""
+        await self.send_report(popup)
+        return await self.follow_ticket(popup)
 
     async def create_ticket_in_editor(self, editor: Page) -> Page:
         """Send the report from the editor. Returns the ticket's page, which opens."""

@@ -48,7 +48,7 @@ def report_page(browser: ExtensionBrowser, world: World, visit: Callable[[Page],
         popup = await browser.open_popup(page)
         if "title" in given:
             await popup.get_by_label("Title").fill(given["title"])
-        key = await browser.create_ticket(popup)
+        key = await browser.file_ticket(popup)
         await page.close()
         return key
 

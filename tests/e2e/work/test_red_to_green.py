@@ -74,7 +74,7 @@ def ticket(demo: Demo, launch_extension: Callable[..., ExtensionBrowser]) -> dic
         keep_picture(draw_popup(shown, await take_form(popup)), "report.webp")
         await popup.get_by_role("switch", name="Send earlier pages").scroll_into_view_if_needed()
         keep_picture(await take_form(popup), "popup.webp")
-        return await browser.create_ticket(popup)
+        return await browser.file_ticket(popup)
 
     return ok(agent.get(f"/tickets/{browser.run(work())}"))
 

@@ -53,27 +53,31 @@ def test_attack_by_asking_for_addresses_shows_the_same_for_all(mailed: Box, spel
     assert shown[0] == shown[1]
 
 
-def measure_fastest(calls: dict[str, Callable[[int], httpx.Response]], turns: int) -> dict[str, float]:
-    """The fastest answer of each call, in seconds; the calls alternate, so that others slow them down alike."""
-    taken: dict[str, list[float]] = {name: [] for name in calls}
+def assert_takes_the_same_time(calls: dict[str, Callable[[int], httpx.Response]], turns: int) -> None:
+    """Alternate the calls until the fastest answer of each takes less than twice as long as that of any other.
+
+    What else the machine does makes an answer slower, but never faster. Fails if so many turns don't show it.
+    """
+    fastest = dict.fromkeys(calls, float("inf"))
     for turn in range(turns):
         for name, call in calls.items():
             begun = time.perf_counter()
             call(turn)
-            taken[name].append(time.perf_counter() - begun)
-    return {name: min(each) for name, each in taken.items()}
+            fastest[name] = min(fastest[name], time.perf_counter() - begun)
+        if turn >= 5 and max(fastest.values()) < 2 * min(fastest.values()):
+            return
+    raise AssertionError(f"seconds of the fastest answers: {fastest}")
 
 
 def test_attack_by_asking_for_addresses_takes_the_same_time_for_all(mailed: Box) -> None:
-    victims = [Person(mailed, "Vic") for _ in range(12)]
+    victims = [Person(mailed, "Vic") for _ in range(24)]
     people = {name: [Person(mailed, "Eve") for _ in victims] for name in ("taken", "free")}
 
     def ask(name: str, turn: int) -> httpx.Response:
         email = victims[turn].email if name == "taken" else victims[turn].email.replace("@", "x@")
         return people[name][turn].web.patch("/profile", json={"email": email})
 
-    fastest = measure_fastest({name: lambda turn, name=name: ask(name, turn) for name in people}, len(victims))
-    assert max(fastest.values()) < 2 * min(fastest.values())
+    assert_takes_the_same_time({name: lambda turn, name=name: ask(name, turn) for name in people}, len(victims))
 
 
 def ask_for_taken(person: Person, email: str) -> httpx.Response:
@@ -227,5 +231,4 @@ def test_attack_by_timing_a_disabled_account_learns_nothing(world: World, accoun
     calls = {
         name: lambda _, email=email: call_api(world.box, email, draw_address()) for name, email in accounts.items()
     }
-    fastest = measure_fastest(calls, 6)
-    assert max(fastest.values()) < 2 * min(fastest.values())
+    assert_takes_the_same_time(calls, 20)

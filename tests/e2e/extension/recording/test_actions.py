@@ -111,7 +111,7 @@ def walk(recording_browser: ExtensionBrowser, reporter: World) -> tuple[Reported
         fields = await popup.get_by_role("group", name="Steps to reproduce").get_by_role("textbox").all()
         lines = [f"{number}. {await field.input_value()}" for number, field in enumerate(fields, 1)]
         seen: dict[str, Any] = {"description": "\n".join(lines)}
-        reported = ReportedTicket(reporter, await recording_browser.create_ticket(popup))
+        reported = ReportedTicket(reporter, await recording_browser.file_ticket(popup))
         clean = await recording_browser.context.new_page()  # a page on which Playwright's own scripts work
         await clean.set_content(SHOP)
         seen["found"] = [
@@ -202,7 +202,7 @@ def test_only_clicks_of_a_double_click_are_one_step(recording_browser: Extension
         await pay.click()
         await pay.click()
         await pay.dblclick()
-        key = await recording_browser.create_ticket(await recording_browser.open_popup(page))
+        key = await recording_browser.file_ticket(await recording_browser.open_popup(page))
         await page.close()
         return key
 
@@ -225,7 +225,7 @@ def test_steps_can_be_left_out(recording_browser: ExtensionBrowser, reporter: Wo
         await switch.click()
         await expect(steps).to_have_count(1)
         await switch.click()
-        key = await recording_browser.create_ticket(popup)
+        key = await recording_browser.file_ticket(popup)
         await page.close()
         return key
 

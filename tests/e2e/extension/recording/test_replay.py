@@ -88,7 +88,7 @@ def test_replay_shows_what_happened_and_no_secret(recording_browser: ExtensionBr
         await enter_secrets(page)
         popup = await recording_browser.open_popup(page)
         await expect(popup.get_by_text("fields masked")).to_be_visible()
-        key = await recording_browser.create_ticket(popup)
+        key = await recording_browser.file_ticket(popup)
         await recording_browser.context.add_cookies([cookie])  # type: ignore[list-item]
         ticket = await recording_browser.context.new_page()
         await ticket.goto(f"{reporter.box.url}/t/{key}")
@@ -146,7 +146,7 @@ def test_styles_that_change_break_no_policy_of_the_page(recording_browser: Exten
           return violations;
         }""")
         popup = await recording_browser.open_popup(page)
-        key = await recording_browser.create_ticket(popup)
+        key = await recording_browser.file_ticket(popup)
         await page.close()
         return key, violations
 
@@ -183,7 +183,7 @@ def test_parts_of_a_capture_can_be_removed_before_sending(recording_browser: Ext
         await expect(popup.get_by_text("log: drop me")).to_have_count(0)
         await popup.get_by_role("button", name="Remove log: leave").click()
         await expect(popup.get_by_text("log: leave")).to_have_count(0)
-        key = await recording_browser.create_ticket(popup)
+        key = await recording_browser.file_ticket(popup)
         await page.close()
         return key
 
@@ -204,7 +204,7 @@ def test_recorder_stops_on_a_page_that_it_slows_down(recording_browser: Extensio
         await expect(page.locator("body")).to_have_attribute("data-done", "yes", timeout=120_000)
         popup = await recording_browser.open_popup(page)
         await expect(popup.get_by_role("switch", name="Send replay")).to_have_count(0)
-        key = await recording_browser.create_ticket(popup)
+        key = await recording_browser.file_ticket(popup)
         await page.close()
         return key
 
@@ -228,7 +228,7 @@ def test_recorder_begins_again_on_a_page_that_was_slow_once(
         await expect(page.get_by_role("heading")).to_have_text("Total: NaN")
         popup = await recording_browser.open_popup(page)
         await expect(popup.get_by_text("fields masked")).to_be_visible()
-        key = await recording_browser.create_ticket(popup)
+        key = await recording_browser.file_ticket(popup)
         await page.close()
         return key
 
@@ -260,7 +260,7 @@ def test_replay_is_off_by_setting_and_by_policy(
         native = await page.evaluate(f"() => {IS_NATIVE}")
         await page.bring_to_front()
         popup = await recording_browser.open_popup(page)
-        key = await recording_browser.create_ticket(popup)
+        key = await recording_browser.file_ticket(popup)
         await page.close()
         if not is_policy:
             await setting.select_option("Last 30 seconds")

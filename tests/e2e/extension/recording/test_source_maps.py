@@ -92,7 +92,7 @@ def test_person_sees_and_leaves_out_the_places_and_later_captures_have_no_trace_
         again = await recording_browser.open_popup(page)
         await expect(again.get_by_text("3 places in your files")).to_be_visible()
         await again.get_by_role("switch", name="Send source maps").click()
-        key = await recording_browser.create_ticket(again)
+        key = await recording_browser.file_ticket(again)
         await page.close()
         return key, bundled_site.list_map_requests()
 
@@ -206,7 +206,7 @@ def test_preview_appears_while_a_map_is_never_answered_and_the_person_can_send(
         finally:
             bundled_site.end_slow_loads()
             await worker.evaluate("() => { delete performance.now; }")
-        key = await browser.create_ticket(popup)
+        key = await browser.file_ticket(popup)
         await page.close()
         return key
 
