@@ -32,7 +32,14 @@ from ticketbox.edge import addresses, edge
 from ticketbox.edge.edge import _SECURITY_HEADERS
 from ticketbox.http import rest, uploads
 from ticketbox.mcp import endpoint
-from ticketbox.operations.accounts import address_changes, confirmation, profile, provider_sign_in, sessions
+from ticketbox.operations.accounts import (
+    address_changes,
+    confirmation,
+    password_resets,
+    profile,
+    provider_sign_in,
+    sessions,
+)
 from ticketbox.operations.accounts.second_factor import codes, passkey_checks
 from ticketbox.operations.captures import assets, source_maps
 from ticketbox.operations.captures.processing import intake
@@ -43,6 +50,7 @@ from ticketbox.operations.core.live import listeners, waiting
 from ticketbox.operations.core.paging import Limit
 from ticketbox.operations.events import events
 from ticketbox.operations.reports import key_access, preparation
+from ticketbox.store.accounts import account_links
 from ticketbox.store.file import readers
 from ticketbox.store.git import git_deliveries, git_hooks, git_links
 from ticketbox.store.reports import report_keys
@@ -142,6 +150,10 @@ def test_limits_page_matches_the_code() -> None:
         "codes of the second factor of an account": f"{codes.PER_MINUTE} a minute",
         "sign-ins with a passkey, begun or answered, from an address": f"{passkey_checks.PER_MINUTE} a minute each",
         "links of the operator to sign in, from an address": f"{bucket_limit(sessions, 'sign-in-link')} a minute",
+        "requests for new passwords, from an address":
+            f"{bucket_limit(password_resets, 'password-reset')} a minute",
+        "links for a new password of an account": f"{account_links.MAX_REQUESTS} a day",
+        "links for new passwords tried, from an address": f"{bucket_limit(password_resets, 'password-link')} a minute",
         "attempts to set up, from an address": f"{bucket_limit(setup.check_key_and_hash_password, 'set-up')} a minute",
         "invitation links tried, from an address": f"{bucket_limit(invitations, 'invitation')} a minute",
         "new accounts by invitations of a person, with an address that has an account":

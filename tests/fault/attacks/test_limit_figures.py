@@ -77,7 +77,7 @@ def attack_account(world: World) -> dict[str, Attempt]:
 def attack_unknown(world: World) -> dict[str, Attempt]:
     """What somebody without any credential tries, from an address each."""
     box = world.box
-    clients = [box.client() for _ in range(8)]
+    clients = [box.client() for _ in range(10)]
     keys = f"/projects/{world.project}/report-keys"
     key, spent = (
         ok(world.owner.web.post(keys, json={"kind": "link", "name": "Shop", "per_day": per_day}))["key"]
@@ -96,6 +96,8 @@ def attack_unknown(world: World) -> dict[str, Attempt]:
         "bad credentials": guess_token,
         "no credential": lambda _: clients[1].get(f"{box.url}/signin"),
         "invitations": lambda _: clients[2].get(f"/invitations/accept/{generate_secret()}"),
+        "new passwords": lambda _: clients[8].post(f"{box.url}/password", data={"email": "eve@example.org"}),
+        "links for passwords": lambda _: clients[9].get(f"{box.url}/password/mbx_nothing"),
         "passkeys begun": lambda _: clients[3].post("/session/passkey/options", json={}),
         "passkeys answered": lambda _: clients[4].post("/session/passkey", json=signature),
         "registrations": lambda _: clients[5].post(f"{box.url}/oauth/register", json=app),

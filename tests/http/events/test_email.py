@@ -15,8 +15,9 @@ import pytest
 
 from tests.support.authenticator import Phone
 from tests.support.mail_server import PASSWORD, USER, MailServer, authenticate, create_certificate, run_mail_server
-from tests.support.operation_cases import update_row
+from tests.support.operation_cases import draw_address, update_row
 from tests.support.seed import PatchedServer
+from tests.support.server import PASSWORD as PERSON_PASSWORD
 from tests.support.server import (
     Box,
     Person,
@@ -28,6 +29,7 @@ from tests.support.server import (
     run_server,
     ticketbox,
 )
+from ticketbox.cli.core.operations import run_operation
 
 QUICK = """
 from ticketbox.domain.events import retry_schedule as retries
@@ -231,6 +233,100 @@ def test_new_address_takes_effect_when_its_link_is_opened(inside: World, mail_se
     ticket = inside.ticket(description="@Bob")["id"]
     eventually(lambda: any(ticket in str(each["Message-ID"]) for each in mail_server.to(new)), 30)
     assert link.rpartition("/")[2] not in inside.box.log.read_text()
+
+
+def find_password_link(mail_server: MailServer, address: str, count: int = 1) -> str:
+    """The newest link to choose a password that was sent to an address, once so many came."""
+    eventually(lambda: len(list_password_links(mail_server, address)) >= count, 30)
+    return list_password_links(mail_server, address)[-1]
+
+
+def list_password_links(mail_server: MailServer, address: str) -> list[str]:
+    """All links to choose a password that were sent to an address, oldest first."""
+    texts = "".join(read_text(each) for each in mail_server.to(address))
+    return re.findall(r"https?://\S+/password/mbx_\w+", texts)
+
+
+def ask_for_password(box: Box, email: str) -> httpx.Response:
+    """Send the form of somebody who forgot the password."""
+    return httpx.post(f"{box.url}/password", data={"email": email}, headers={"X-Forwarded-For": draw_address()})
+
+
+def test_forgotten_password_is_replaced_by_a_link_that_works_once(inside: World, mail_server: MailServer) -> None:
+    box, bob, new = inside.box, inside.join("Bob"), "a better one, longer"
+    phone = Phone(bob)
+    assert "Forgot your password?" in httpx.get(f"{box.url}/signin").text
+    assert ask_for_password(box, bob.email.title()).status_code == 200
+    link = find_password_link(mail_server, bob.email)
+    for _ in range(2):
+        assert bob.email in httpx.get(link).text  # a scanner of emails doesn't use it up
+    form = {"password": new, "password_again": new}
+    refused = [
+        httpx.post(link, data={**form, "password_again": "another"}),
+        httpx.post(link, data={"password": "short", "password_again": "short"}),
+        httpx.post(link, data=form, headers={"Sec-Fetch-Site": "cross-site"}),
+    ]
+    assert [each.status_code for each in refused] == [400, 400, 403]
+    assert bob.web.get("/profile").status_code == 200
+    answer = httpx.post(link, data=form)
+    assert (answer.status_code, "set-cookie" in answer.headers) == (200, False)
+    assert bob.web.get("/profile").status_code == 401
+    assert httpx.post(link, data=form).status_code == httpx.get(link).status_code == 404
+    signs_in = {"email": bob.email, "password": new}
+    expect_error(box.client().post("/session", json={**signs_in, "password": PERSON_PASSWORD}), 401, "unauthorized")
+    expect_error(box.client().post("/session", json=signs_in), 403, "second_factor_required")
+    ok(box.client().post("/session", json={**signs_in, "code": phone.recovery_codes[0]}))
+    eventually(lambda: "Your password was changed" in [each["Subject"] for each in mail_server.to(bob.email)], 30)
+    assert link.rpartition("/")[2] not in box.log.read_text()
+
+
+def test_asking_for_a_password_shows_nothing_and_sends_little(inside: World, mail_server: MailServer) -> None:
+    box, bob, carl = inside.box, inside.join("Bob"), inside.join("Carl")
+    run_operation(box.db, "disable_user", {"user": carl.email})
+    answers = {email: ask_for_password(box, email) for email in (bob.email, carl.email, f"x{bob.email}")}
+    assert {each.status_code for each in answers.values()} == {200}
+    assert len({each.text.replace(email, "…") for email, each in answers.items()}) == 1
+    for count in range(2, 6):
+        find_password_link(mail_server, bob.email, count - 1)
+        ask_for_password(box, bob.email)
+    newest = find_password_link(mail_server, bob.email, 5)
+    assert len(set(list_password_links(mail_server, bob.email))) == 5
+    assert httpx.get(list_password_links(mail_server, bob.email)[0]).status_code == 404  # a newer one replaced it
+    for _ in range(3):
+        assert ask_for_password(box, bob.email).status_code == 200
+    change = {"current_password": PERSON_PASSWORD, "new_password": "one more, longer"}
+    ok(bob.web.post("/profile/password", json=change))
+    assert httpx.get(newest).status_code == 404
+    assert len(list_password_links(mail_server, bob.email)) == 5
+    assert mail_server.to(carl.email) == mail_server.to(f"x{bob.email}") == []
+    events = [each["action"] for each in ok(bob.web.get("/security-events"))["items"]]
+    assert events.count("password_reset_request") == 5
+    assert httpx.post(f"{box.url}/password", data={"email": "nothing"}).status_code == 400
+
+
+def test_link_for_a_password_ends_with_its_time_and_its_address(inside: World, mail_server: MailServer) -> None:
+    bob, carl = inside.join("Bob"), inside.join("Carl")
+    for person in (bob, carl):
+        ask_for_password(inside.box, person.email)
+    of_bob, of_carl = (find_password_link(mail_server, person.email) for person in (bob, carl))
+    update_row(inside.box.db, "UPDATE account_link SET expires_at = expires_at - 1800000 WHERE address = ?", bob.email)
+    update_row(inside.box.db, "UPDATE user SET email = ? WHERE public_id = ?", f"new-{carl.email}", carl.id)
+    assert [httpx.get(each).status_code for each in (of_bob, of_carl)] == [404, 404]
+
+
+def test_invitation_is_sent_to_its_address(inside: World, mail_server: MailServer) -> None:
+    invitations = f"/companies/{inside.company}/invitations"
+    assert not ok(inside.owner.web.post(invitations, json={}))["mailed"]
+    email = f"new-{inside.owner.email}"
+    made = ok(inside.owner.web.post(invitations, json={"email": email}))
+    assert made["mailed"]
+    (mail,) = eventually(lambda: mail_server.to(email), 30)
+    company = ok(inside.owner.web.get("/companies"))["items"][0]["name"]
+    assert mail["Subject"] == f"{inside.owner.name} invites you to {company}"
+    assert [each.addr_spec for each in mail["To"].addresses] == [email]
+    assert made["path"] in read_text(mail)
+    sent = [ok(inside.owner.web.post(invitations, json={"email": f"{n}-{email}"}))["mailed"] for n in range(20)]
+    assert sent == [True] * 19 + [False]
 
 
 def test_request_for_a_taken_address_has_the_same_answer(inside: World, mail_server: MailServer) -> None:

@@ -6,7 +6,10 @@ from typing import Any
 import msgspec
 
 from ticketbox.domain.core.access.policy import Via
+from ticketbox.domain.core.clock import MINUTE
 from ticketbox.domain.core.records import Time
+
+RESET_LIFETIME = 30 * MINUTE
 
 
 class SecurityAction(StrEnum):
@@ -16,8 +19,10 @@ class SecurityAction(StrEnum):
     SIGN_OUT = "sign_out"
     PASSWORD_CHECK = "password_check"  # noqa: S105 (a name)
     PASSWORD_CHANGE = "password_change"  # noqa: S105 (a name)
+    PASSWORD_RESET_REQUEST = "password_reset_request"  # noqa: S105 (a name)
     ADDRESS_REQUEST = "address_request"
     ADDRESS_CHANGE = "address_change"
+    INVITATION_MAIL = "invitation_mail"
     INVITATION_ACCEPT = "invitation_accept"
     TOKEN_CREATE = "token_create"  # noqa: S105 (a name)
     TOKEN_REVOKE = "token_revoke"  # noqa: S105 (a name)
@@ -56,6 +61,8 @@ class NoticeKind(StrEnum):
     PASSWORD_CHANGED = "password_changed"  # noqa: S105 (a name)
     ADDRESS_CHANGED = "address_changed"
     CONFIRM_ADDRESS = "confirm_address"
+    PASSWORD_RESET = "password_reset"  # noqa: S105 (a name)
+    INVITATION = "invitation"
     PROVIDER_LINKED = "provider_linked"
     PROVIDER_UNLINKED = "provider_unlinked"
     SECOND_FACTOR_ENABLED = "second_factor_enabled"
@@ -69,8 +76,8 @@ class NoticeKind(StrEnum):
 class Notice(msgspec.Struct, frozen=True):
     """An email about the account: what happened, when, and from where, in epoch milliseconds.
 
-    `key` is the secret of the link that confirms a new address. A reply to a reporter has the reporter's name, the
-    report's title and the reply's text instead.
+    `key` is the secret of its link. A reply to a reporter has the reporter's name, the report's title and the reply's
+    text instead, an invitation the name of the person who invites and of the company.
     """
 
     kind: NoticeKind

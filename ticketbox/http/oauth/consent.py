@@ -41,7 +41,7 @@ def build_routes(registry: Registry, dispatcher: Dispatcher, site: Site) -> list
         if isinstance(consent, SignInFirst):
             target = None if consent.redirect_uri is None else oauth.build_form_source(consent.redirect_uri)
             return render_sign_in_page(
-                dispatcher.services.provider, return_to, consent.email, form_to=target, fresh=bool(consent.email)
+                dispatcher.services, return_to, consent.email, form_to=target, fresh=bool(consent.email)
             )
         return _render_consent_page(consent, return_to)
 

@@ -35,7 +35,7 @@ def build_routes(registry: Registry, dispatcher: Dispatcher, site: Site) -> list
             started = await pages.run("link_provider", scope)
         except PasswordRequired:
             email = "" if context.actor is None else context.actor.email
-            return render_sign_in_page(pages.provider, "/settings/sign-in", email)
+            return render_sign_in_page(dispatcher.services, "/settings/sign-in", email)
         except Problem as problem:
             return pages.render_refusal(problem)
         # Not a redirect: the policy of the page with the form allows only this site.

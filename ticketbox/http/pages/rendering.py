@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, urlencode
 
 from ticketbox import __version__
-from ticketbox.domain.accounts.identity_provider import Provider
 from ticketbox.domain.core.problems import Forbidden, InvalidRequest, Problem, UnsupportedMediaType
 from ticketbox.edge.asgi import Receive, Scope, get_header, read_body
 from ticketbox.edge.responses import Answer, Page
 from ticketbox.edge.site import Site
+from ticketbox.operations.core.services import Services
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -88,7 +88,7 @@ def keep_local_path(text: str) -> str:
 
 
 def render_sign_in_page(
-    provider: Provider | None,
+    services: Services,
     then: str,
     email: str = "",
     problem: Problem | None = None,
@@ -101,13 +101,13 @@ def render_sign_in_page(
     `fresh` is for a person who is signed in and must confirm it.
     """
     status = problem.status if problem else 200
-    settings = None if provider is None else provider.settings
+    settings = None if services.provider is None else services.provider.settings
     then = keep_local_path(then)
     query = urlencode({"next": then, **({"fresh": "1"} if fresh else {})})
     return render_page(
         "signin.html", status, form_to=form_to, scripts=True,
         then=then, email=email, problem=problem, provider=settings, provider_query=query,
-        passwords=settings is None or settings.allows_passwords,
+        passwords=settings is None or settings.allows_passwords, mails=services.sends_email,
     )  # fmt: skip
 
 

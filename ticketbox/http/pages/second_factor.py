@@ -74,7 +74,7 @@ def build_routes(registry: Registry, dispatcher: Dispatcher, site: Site) -> list
             return _redirect_to_sign_in(then)
         except PasswordRequired:
             email = "" if context.actor is None else context.actor.email
-            return render_sign_in_page(dispatcher.services.provider, build_factor_path(then), email, fresh=True)
+            return render_sign_in_page(dispatcher.services, build_factor_path(then), email, fresh=True)
         except Problem as problem:
             return await render(context, then, problem, focused=form.get("action"), **_show_app(form.get("uri", "")))
         if isinstance(result, AuthenticatorSecret):

@@ -46,7 +46,7 @@ def build_routes(registry: Registry, dispatcher: Dispatcher, site: Site) -> list
         try:
             session = await dispatcher.dispatch(registry["finish_sign_in"], arguments, context)
         except NotFound as problem:
-            return render_sign_in_page(dispatcher.services.provider, then, problem=problem)
+            return render_sign_in_page(dispatcher.services, then, problem=problem)
         except Problem as problem:
             limited = limit_bad_credentials(dispatcher.services.limiter, problem, context)
             return _render_code_page(handle, then, form.get("methods", ""), limited)

@@ -26,12 +26,12 @@ from ticketbox.operations.core.registry import Registry
 
 def build_routes(registry: Registry, dispatcher: Dispatcher, site: Site) -> list[HTTPRouteHandler]:
     """Create the routes of the sign-in page."""
-    provider = dispatcher.services.provider
+    services = dispatcher.services
 
     @get("/signin")
     async def show_sign_in(request: Request[Any, Any, Any]) -> Answer:
         """Show the sign-in page; `next` is the page to open afterwards."""
-        return render_sign_in_page(provider, parse_query(typing.cast(Scope, request.scope)).get("next", "/"))
+        return render_sign_in_page(services, parse_query(typing.cast(Scope, request.scope)).get("next", "/"))
 
     @post("/signin", status_code=303)
     async def submit_sign_in(request: Request[Any, Any, Any]) -> Answer:
@@ -47,10 +47,10 @@ def build_routes(registry: Registry, dispatcher: Dispatcher, site: Site) -> list
             result = await dispatcher.dispatch(registry["begin_sign_in"], credentials, context)
         except Problem as problem:
             return render_sign_in_page(
-                provider,
+                services,
                 then,
                 credentials["email"],
-                limit_bad_credentials(dispatcher.services.limiter, problem, context),
+                limit_bad_credentials(services.limiter, problem, context),
             )
         return answer_sign_in(result, then, site)
 

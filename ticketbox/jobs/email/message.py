@@ -6,7 +6,7 @@ from email.headerregistry import Address
 from email.message import EmailMessage
 from email.policy import SMTP
 from email.utils import format_datetime, make_msgid
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ticketbox.domain.accounts.security_events import Notice, NoticeKind
 from ticketbox.domain.core.unsafe_characters import JOINERS
@@ -30,23 +30,12 @@ def compose_message(email: MessageToSend, relay: EmailServer, public_url: str, n
     message["To"] = Address(sanitize_header_text(email.name), addr_spec=email.address)
     message["Date"] = format_datetime(datetime.fromtimestamp(now // 1000, UTC))
     message["Auto-Submitted"] = "auto-generated"
-    if email.notice is not None and email.notice.kind is NoticeKind.REPORT_REPLY:
-        message.replace_header("Auto-Submitted", "no")
-        message["Subject"] = sanitize_header_text(f"Re: {email.notice.title}")
-        message["Message-ID"] = make_msgid(domain=domain)
-        values = {"title": email.notice.title, "text": email.notice.text, "public_url": public_url}
-        message.set_content(_render("report_reply.txt", **values))
-        message.add_alternative(_render("report_reply.html", **values), subtype="html")
-        return message
     if email.notice is not None:
         return _compose_notice(message, email.notice, domain, public_url)
     if email.ticket_id is None:
         message["Subject"] = "Confirm email notifications"
         message["Message-ID"] = make_msgid(domain=domain)
-        values = {"public_url": public_url, "preferences": preferences}
-        message.set_content(_render("confirm_address.txt", **values))
-        message.add_alternative(_render("confirm_address.html", **values), subtype="html")
-        return message
+        return _add_content(message, "confirm_address", public_url=public_url, preferences=preferences)
     # A repeated email has the same id; all emails of a ticket reply to an id that is never sent, so clients group them.
     thread = f"<{email.ticket_id}@{domain}>"
     message["Subject"] = sanitize_header_text(f"[{email.project}] {email.title} ({email.ticket_key})")
@@ -64,9 +53,7 @@ def compose_message(email: MessageToSend, relay: EmailServer, public_url: str, n
         "settings": f"{public_url}/settings/notifications",
         "preferences": preferences,
     }
-    message.set_content(_render("notification.txt", **values))
-    message.add_alternative(_render("notification.html", **values), subtype="html")
-    return message
+    return _add_content(message, "notification", **values)
 
 
 _NOTICES = {
@@ -99,11 +86,37 @@ _NOTICES = {
         "Someone signed in to your account, or changed its second factor, with a recovery code.",
     ),
     NoticeKind.CONFIRM_ADDRESS: ("Confirm your new email address", "Someone wants to sign in with this email address."),
+    NoticeKind.PASSWORD_RESET: ("Choose a new password", "Someone asked for a new password for your account."),
+}
+
+
+class _Link(NamedTuple):
+    """The link of a notice: its path before the key, what it does, and how long it is valid."""
+
+    path: str
+    action: str
+    valid: str
+
+
+_LINKS = {
+    NoticeKind.CONFIRM_ADDRESS: _Link("address", "confirm your new email address", "24 hours"),
+    NoticeKind.PASSWORD_RESET: _Link("password", "choose a new password", "30 minutes"),
 }
 
 
 def _compose_notice(message: EmailMessage, notice: Notice, domain: str, public_url: str) -> EmailMessage:
+    message["Message-ID"] = make_msgid(domain=domain)
+    if notice.kind is NoticeKind.REPORT_REPLY:
+        message.replace_header("Auto-Submitted", "no")
+        message["Subject"] = sanitize_header_text(f"Re: {notice.title}")
+        return _add_content(message, "report_reply", title=notice.title, text=notice.text, public_url=public_url)
+    if notice.kind is NoticeKind.INVITATION:
+        name, company = sanitize_header_text(notice.name), sanitize_header_text(notice.title)
+        message["Subject"] = sanitize_header_text(f"{name} invites you to {company}")
+        address = f"{public_url}/invitations/{notice.key}"
+        return _add_content(message, "invitation", name=name, company=company, address=address, public_url=public_url)
     subject, summary = _NOTICES[notice.kind]
+    link = _LINKS.get(notice.kind)
     at = datetime.fromtimestamp(notice.at // 1000, UTC)
     values = {
         "subject": subject,
@@ -114,12 +127,17 @@ def _compose_notice(message: EmailMessage, notice: Notice, domain: str, public_u
         "new_address": sanitize_header_text(notice.new_address),
         "public_url": public_url,
         "sessions": f"{public_url}/settings/sign-in",
-        "confirm": f"{public_url}/address/{notice.key}" if notice.key else "",
+        "link": link,
+        "link_address": f"{public_url}/{link.path}/{notice.key}" if link else "",
     }
     message["Subject"] = subject
-    message["Message-ID"] = make_msgid(domain=domain)
-    message.set_content(_render("notice.txt", **values))
-    message.add_alternative(_render("notice.html", **values), subtype="html")
+    return _add_content(message, "notice", **values)
+
+
+def _add_content(message: EmailMessage, template: str, **values: object) -> EmailMessage:
+    """Add a text part and an HTML part with the same content."""
+    message.set_content(_render(f"{template}.txt", **values))
+    message.add_alternative(_render(f"{template}.html", **values), subtype="html")
     return message
 
 

@@ -19,20 +19,21 @@ from ticketbox.operations.core.context import RequestContext
 from ticketbox.operations.core.inputs import Secret
 from ticketbox.operations.core.registry import operation
 from ticketbox.operations.core.services import Services
-from ticketbox.store.accounts import actors, address_changes, security_events, users
-from ticketbox.store.accounts.address_changes import AddressChange
+from ticketbox.store.accounts import account_links, actors, security_events, users
+from ticketbox.store.accounts.account_links import AccountLink, Purpose
 from ticketbox.store.accounts.users import Account
 from ticketbox.store.events import email_addresses
 from ticketbox.store.file.database import Read, Write
 
 MAX_TAKEN_A_DAY = 3
+LIFETIME = DAY
 
 
 def request_address(tx: Write, actor: Actor, address: str) -> None:
     """Send a link to a new address. The answer is the same whether another account has it. Raises RateLimited."""
-    if wait := address_changes.compute_retry_after(tx, actor.user):
+    if wait := account_links.compute_retry_after(tx, Purpose.ADDRESS, actor.user):
         raise RateLimited(wait, "too many new email addresses for this account", "addresses a day")
-    key = address_changes.request_address_change(tx, actor.user, address)
+    key = account_links.create_account_link(tx, Purpose.ADDRESS, actor.user, address, LIFETIME)
     record_security_event(tx, actor, SecurityAction.ADDRESS_REQUEST, to=address)
     queue_notice(tx, actor.user, NoticeKind.CONFIRM_ADDRESS, address, new_address=address, key=key)
 
@@ -64,7 +65,7 @@ def change_address(tx: Write, actor: Actor, address: str) -> None:
     if holder is not None and holder.key != actor.user:
         raise Conflict("this email address can't be used")
     users.update_account(tx, actor.user, email=address)
-    address_changes.end_address_change(tx, actor.user)
+    account_links.end_account_links(tx, actor.user)
     data = {"from": actor.email, "to": address}
     record_account_change(tx, actor, SecurityAction.ADDRESS_CHANGE, "account.address_changed", **data)
     queue_notice(tx, actor.user, NoticeKind.ADDRESS_CHANGED, actor.email, new_address=address)
@@ -100,8 +101,8 @@ def confirm_address(tx: Write, actor: Actor, args: AddressKey) -> NewAddress:
     return NewAddress(change.address, person.name)
 
 
-def _find_change(tx: Read, key: str) -> AddressChange:
-    change = address_changes.find_address_change(tx, key)
+def _find_change(tx: Read, key: str) -> AccountLink:
+    change = account_links.find_account_link(tx, Purpose.ADDRESS, key)
     account = None if change is None else users.find_account_by_key(tx, change.user)
     if change is None or account is None or account.disabled:
         raise NotFound("address")

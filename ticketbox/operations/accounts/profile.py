@@ -37,7 +37,7 @@ from ticketbox.operations.core.inputs import Email, Name, Nothing, Password, Sec
 from ticketbox.operations.core.meter import Meter
 from ticketbox.operations.core.registry import Tool, operation
 from ticketbox.operations.core.services import Services
-from ticketbox.store.accounts import address_changes, credentials, devices, passkeys, users
+from ticketbox.store.accounts import account_links, credentials, devices, passkeys, users
 from ticketbox.store.events import email_addresses
 from ticketbox.store.file.database import Read, Write
 
@@ -176,7 +176,7 @@ def update_profile(tx: Write, actor: Actor, args: UpdateProfile, confirmed: bool
     if args.email is not UNSET:
         asked = fold_address(args.email)
         if asked == fold_address(actor.email):
-            address_changes.end_address_change(tx, actor.user)
+            account_links.end_account_links(tx, actor.user)
         else:
             require_confirmation(confirmed)
             if mails:
@@ -198,7 +198,7 @@ def _load_profile(tx: Read, actor: Actor, mails: bool) -> Profile:
     if mails:
         mailbox = email_addresses.find_mailbox(tx, actor.user)
         state = MailState.OFF if mailbox is None else mailbox.state
-    pending = address_changes.find_pending_address(tx, actor.user)
+    pending = account_links.find_pending_address(tx, actor.user)
     return Profile(actor.user_id, actor.name, actor.email, pending, state)
 
 
@@ -263,6 +263,6 @@ def change_password(tx: Write, actor: Actor, args: ChangePassword, password_hash
     credentials.revoke_sessions(tx, actor.user, but=actor.credential)
     credentials.confirm_session(tx, actor.credential)
     devices.forget_devices(tx, actor.user, but=tx.origin.device_hash)
-    address_changes.end_address_change(tx, actor.user)
+    account_links.end_account_links(tx, actor.user)
     record_account_change(tx, actor, SecurityAction.PASSWORD_CHANGE, "account.password_changed")
     queue_notice(tx, actor.user, NoticeKind.PASSWORD_CHANGED, actor.email)

@@ -23,8 +23,8 @@ from ticketbox.operations.core.recording import record_company_event
 from ticketbox.operations.core.registry import operation
 from ticketbox.operations.core.services import Services
 from ticketbox.store.accounts import (
+    account_links,
     actors,
-    address_changes,
     credentials,
     devices,
     identities,
@@ -119,7 +119,7 @@ def set_password(tx: Write, actor: Actor, args: SetPassword, hash_: PasswordHash
     users.set_password(tx, account.key, hash_.value)
     credentials.revoke_sessions(tx, account.key)
     devices.forget_devices(tx, account.key)
-    address_changes.end_address_change(tx, account.key)
+    account_links.end_account_links(tx, account.key)
     person = actors.load_user_as_actor(tx, account.key, Via.CLI)
     record_account_change(tx, person, SecurityAction.PASSWORD_CHANGE, "account.password_changed")
     return account.user
@@ -144,7 +144,7 @@ def disable_user(tx: Write, actor: Actor, args: DisableUser) -> User:
         record_account_change(tx, person, SecurityAction.ACCOUNT_DISABLE, "account.disabled")
     if not args.enable:
         credentials.revoke_sessions(tx, account.key)
-        address_changes.end_address_change(tx, account.key)
+        account_links.end_account_links(tx, account.key)
     return account.user
 
 

@@ -1,4 +1,4 @@
-"""Invitations: single-use links that are valid for 14 days. They don't require a mail server."""
+"""Invitations: single-use links that are valid for 14 days. They don't require a mail server, but one sends them."""
 
 from typing import Annotated
 
@@ -7,7 +7,7 @@ from msgspec import Meta
 
 from ticketbox.domain.accounts import passwords, secrets
 from ticketbox.domain.accounts.email_addresses import fold_address
-from ticketbox.domain.accounts.security_events import Outcome, SecurityAction
+from ticketbox.domain.accounts.security_events import Notice, NoticeKind, Outcome, SecurityAction
 from ticketbox.domain.companies.records import Invitation
 from ticketbox.domain.core.access.policy import Actor, Kind, Via
 from ticketbox.domain.core.access.scopes import Access, Role, RoleName
@@ -15,7 +15,7 @@ from ticketbox.domain.core.clock import DAY
 from ticketbox.domain.core.fairness.limits import Budget
 from ticketbox.domain.core.problems import Conflict, InvalidRequest, NotFound, RateLimited, Unauthorized
 from ticketbox.operations.accounts.confirmation import CONFIRMATION_PROBLEMS, WithPassword, check_confirmation
-from ticketbox.operations.accounts.security_events import log_security_event
+from ticketbox.operations.accounts.security_events import log_security_event, record_security_event
 from ticketbox.operations.accounts.sessions import SignedIn, renew_session, require_password_sign_in, start_session
 from ticketbox.operations.companies.members import ProjectIds, find_project_keys, require_may_grant
 from ticketbox.operations.core.content import WithSession
@@ -31,9 +31,11 @@ from ticketbox.store.accounts.users import Account
 from ticketbox.store.companies import invitations, members
 from ticketbox.store.companies.invitations import OpenInvitation
 from ticketbox.store.core import bylines
+from ticketbox.store.events import email_outbox
 from ticketbox.store.file.database import Read, Write
 
 LIFETIME = 14 * DAY
+MAX_MAILED_A_DAY = 20
 MAX_TAKEN_A_DAY = 10
 TAKEN = "an account with this email address already exists: sign in, then open the link again"
 
@@ -71,10 +73,14 @@ class CreateInvitation(WithPassword, forbid_unknown_fields=True, frozen=True):
 
 
 class CreatedInvitation(Invitation, frozen=True):
-    """The new invitation. `secret` and `path` are shown only in this response; send the link to the person yourself."""
+    """The new invitation. `secret` and `path` are shown only in this response.
+
+    `mailed`: the link is sent to `email`. Otherwise, send it to the person yourself.
+    """
 
     secret: str
     path: str
+    mailed: bool
 
 
 @operation(
@@ -85,6 +91,7 @@ class CreatedInvitation(Invitation, frozen=True):
 def create_invitation(tx: Write, actor: Actor, args: CreateInvitation, confirmed: bool) -> CreatedInvitation:
     """Create a single-use link to join a company. Requires the role admin, or owner to invite an owner.
 
+    A server that sends email sends the link to `email`, for up to 20 invitations of a person a day.
     Inviting an owner or admin requires the password, in this session or in this call.
     """
     key = find_membership(actor, args.company_id, Role.ADMIN).company
@@ -105,7 +112,20 @@ def create_invitation(tx: Write, actor: Actor, args: CreateInvitation, confirmed
     assert offer is not None
     record_company_event(tx, actor, "member.invited", key, invitation_id=public_id, email=email, role=args.role)
     shown = msgspec.structs.asdict(offer.invitation)
-    return CreatedInvitation(**shown, secret=secret, path=f"/invitations/{secret}")
+    mailed = email is not None and _mail_invitation(tx, actor, email, offer.company_name, secret)
+    return CreatedInvitation(**shown, secret=secret, path=f"/invitations/{secret}", mailed=mailed)
+
+
+def _mail_invitation(tx: Write, actor: Actor, email: str, company: str, secret: str) -> bool:
+    """Send the link, if the server sends email and the person didn't invite too many addresses today."""
+    if not tx.origin.sends_email:
+        return False
+    if security_events.count_done(tx, actor.user, SecurityAction.INVITATION_MAIL) >= MAX_MAILED_A_DAY:
+        return False
+    record_security_event(tx, actor, SecurityAction.INVITATION_MAIL, to=email)
+    notice = Notice(NoticeKind.INVITATION, tx.now, "", "", key=secret, name=actor.name, title=company)
+    email_outbox.queue_notice(tx, actor.user, email, notice)
+    return True
 
 
 class DeleteInvitation(msgspec.Struct, forbid_unknown_fields=True, frozen=True):

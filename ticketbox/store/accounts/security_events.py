@@ -130,6 +130,18 @@ def find_newest_key(tx: Read) -> int:
     return tx.fetch_value("SELECT ifnull(max(id), 0) FROM security_event")
 
 
+SELECT_DONE = """
+SELECT count(*) FROM (
+  SELECT at FROM security_event WHERE user_id = ? AND outcome = 'done' AND action = ? ORDER BY id DESC LIMIT 50)
+WHERE at > ?
+"""
+
+
+def count_done(tx: Read, user: int, action: SecurityAction) -> int:
+    """Count what an account did in the last day, up to 50."""
+    return tx.fetch_value(SELECT_DONE, (user, action.value, tx.now - DAY))
+
+
 SELECT_NEW_DEVICES = """
 SELECT count(*) FROM (
   SELECT at FROM security_event

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from ticketbox.domain.accounts.security_events import Notice
+from ticketbox.domain.accounts.security_events import RESET_LIFETIME, Notice, NoticeKind
 from ticketbox.domain.core.clock import DAY, MINUTE
 from ticketbox.domain.events.records import Event, Reason
 from ticketbox.domain.events.retry_schedule import LONGEST_MS, compute_next_attempt
@@ -144,7 +144,10 @@ def compose_message(tx: Read, key: int) -> MessageToSend | None:
     if about_account is not None:
         name, address, text = about_account
         notice = msgspec.json.decode(text, type=Notice)
-        return MessageToSend(notice.name or name, address, "", notice=notice)
+        if notice.kind is NoticeKind.PASSWORD_RESET and tx.now >= notice.at + RESET_LIFETIME:
+            return None
+        recipient = address if notice.kind is NoticeKind.INVITATION else notice.name or name
+        return MessageToSend(recipient, address, "", notice=notice)
     row = tx.fetch_one(SELECT_ADDRESSEE, (key,))
     if row is None:
         return None

@@ -66,7 +66,7 @@ EXCLUDED_TABLES = {
     "attempt": "temporary", "git_hook": "secret", "report_key": "secret", "git_delivery": "temporary",
     "notification": "temporary", "mailbox": "personal", "mail": "temporary", "ticket_mute": "personal",
     "project_mute": "personal", "security_event": "personal", "device": "secret",
-    "address_change": "secret", "identity": "personal", "provider_role": "personal", "provider_request": "secret",
+    "account_link": "secret", "identity": "personal", "provider_role": "personal", "provider_request": "secret",
     "sign_in_link": "secret", "second_factor": "secret", "recovery_code": "secret",
     "passkey": "personal", "assets_folder": "belongs to the file",
     "unresolved_capture": "temporary",

@@ -46,3 +46,17 @@ CREATE INDEX verification_of_ticket ON verification (ticket_id, id);
 CREATE INDEX verification_of_capture ON verification (capture_id) WHERE capture_id IS NOT NULL;
 CREATE INDEX verification_of_screenshot ON verification (screenshot_id) WHERE screenshot_id IS NOT NULL;
 CREATE INDEX verification_of_trace ON verification (trace_id) WHERE trace_id IS NOT NULL;
+
+-- An account can also ask for a link to choose a new password.
+CREATE TABLE account_link (
+  user_id INTEGER NOT NULL REFERENCES user (id) ON DELETE CASCADE,
+  purpose TEXT NOT NULL CHECK (purpose IN ('address', 'password')),
+  address TEXT NOT NULL,
+  key_hash BLOB NOT NULL UNIQUE,
+  asks INTEGER NOT NULL,
+  asked_at INTEGER NOT NULL,
+  expires_at INTEGER NOT NULL,
+  PRIMARY KEY (user_id, purpose)
+) STRICT, WITHOUT ROWID;
+INSERT INTO account_link SELECT user_id, 'address', address, key_hash, asks, asked_at, expires_at FROM address_change;
+DROP TABLE address_change;

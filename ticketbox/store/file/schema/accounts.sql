@@ -157,15 +157,18 @@ CREATE TABLE security_event (
 CREATE INDEX security_event_by_age ON security_event (at);
 CREATE INDEX security_event_of_user ON security_event (user_id, outcome, id);
 
--- A new email address that waits until its link is opened, one for each account.
-CREATE TABLE address_change (
-  user_id INTEGER PRIMARY KEY REFERENCES user (id) ON DELETE CASCADE,
+-- Links that an account asked for, with the address that each was sent to: it confirms a new email address, or lets the
+-- person choose a new password.
+CREATE TABLE account_link (
+  user_id INTEGER NOT NULL REFERENCES user (id) ON DELETE CASCADE,
+  purpose TEXT NOT NULL CHECK (purpose IN ('address', 'password')),
   address TEXT NOT NULL,
   key_hash BLOB NOT NULL UNIQUE,
   asks INTEGER NOT NULL,
   asked_at INTEGER NOT NULL,
-  expires_at INTEGER NOT NULL
-) STRICT;
+  expires_at INTEGER NOT NULL,
+  PRIMARY KEY (user_id, purpose)
+) STRICT, WITHOUT ROWID;
 
 -- Apps that use OAuth. `client_id` is ours for a registered app, and the address of its metadata document for one that
 -- has such a document.
