@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 from ticketbox.cli.core.operations import run_operation
 from ticketbox.domain.core.ids import ALPHABET
+from ticketbox.store.file.connection import add_functions
 from ticketbox.store.file.migrate import prepare_file
 
 PASSWORD = "correct horse battery"
@@ -68,6 +69,7 @@ def seed(db: Path, tickets: int, *, random_seed: int = 1) -> SeededFile:
         prepare_file(db)
         owner = run_operation(db, "add_user", {"email": "bench@example.org", "name": "Bench", "password": PASSWORD})
         connection = sqlite3.connect(db, isolation_level=None)
+        add_functions(connection)
         with connection:
             connection.execute("PRAGMA foreign_keys = OFF")
             connection.execute("PRAGMA cache_size = -400000")

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.seed import faults, public_ids
+from ticketbox.store.file.connection import add_functions
 
 TABLES = ("user", "company", "project", "ticket", "comment", "capture", "asset")
 
@@ -32,6 +33,7 @@ def digest(path: Path) -> str:
 def change(db: Path, *statements: str) -> None:
     """Do to a file what only damage or a stranger does."""
     with contextlib.closing(sqlite3.connect(db, isolation_level=None)) as connection:
+        add_functions(connection)
         for statement in statements:
             connection.execute(statement)
 

@@ -16,6 +16,7 @@ from tests.store.tickets.test_search import HOUSE, TICKET, ask
 from ticketbox.domain.core.fairness.limits import RateLimiter
 from ticketbox.jobs import search_merge
 from ticketbox.operations.core.services import Services
+from ticketbox.store.file.connection import connect
 from ticketbox.store.file.database import Database, Read, Write
 from ticketbox.store.file.migrate import prepare_file
 from ticketbox.store.tickets import tickets
@@ -66,7 +67,7 @@ def largest(tx: Read) -> int:
 
 def run_searches(path: Path) -> list[tuple[list[int], bool]]:
     """What some searches find; fails where the index isn't what it was made of."""
-    with contextlib.closing(sqlite3.connect(path)) as connection:
+    with contextlib.closing(connect(path, writes=True)) as connection:
         connection.execute("INSERT INTO search (search) VALUES ('integrity-check')")
         held = connection.execute("SELECT rowid, * FROM search ORDER BY rowid").fetchall()
         assert held == connection.execute("SELECT * FROM searchable ORDER BY id").fetchall()

@@ -32,6 +32,7 @@ from ticketbox.domain.core.access.scopes import Role
 from ticketbox.http.header_arguments import list_header_arguments
 from ticketbox.operations.catalogue import load_registry
 from ticketbox.operations.core.registry import Body, Operation, Route
+from ticketbox.store.file.connection import add_functions
 
 Arguments = dict[str, Any]
 
@@ -770,7 +771,9 @@ def draw_address() -> str:
 
 def read_only(db: Path) -> sqlite3.Connection:
     """A look at the file beside the running server."""
-    return sqlite3.connect(f"file:{db}?mode=ro", uri=True)
+    connection = sqlite3.connect(f"file:{db}?mode=ro", uri=True)
+    add_functions(connection)
+    return connection
 
 
 def update_row(db: Path, statement: str, *parameters: object) -> None:

@@ -21,7 +21,9 @@ from tests.support.seed import EMAIL, capture_parts, faults
 from tests.support.server import Box, ok
 from tests.upgrade.keep_file import FILES
 from ticketbox.cli.core.operations import run_operation
+from ticketbox.domain.tickets.search_words import write_query
 from ticketbox.store.file import migrate
+from ticketbox.store.file.connection import connect
 from ticketbox.store.file.migrate import Migration, UnusableFile, find_newest_number, list_migrations, prepare_file
 
 VERSIONS = sorted(path.name.removesuffix(".db.gz") for path in FILES.glob("*.db.gz"))
@@ -41,7 +43,7 @@ def schema(path: Path) -> list[str]:
 
 
 def content(path: Path) -> dict[str, list[tuple[object, ...]]]:
-    """All rows of a file, without what the steps from schema 52 remove."""
+    """All rows of a file, without what the steps from schema 52 remove, and how the index of words stores its rows."""
     with contextlib.closing(sqlite3.connect(path)) as connection:
         connection.row_factory = lambda cursor, row: tuple(
             (RENAMED.get(column[0], column[0]), each) for column, each in zip(cursor.description, row, strict=True)
@@ -49,7 +51,7 @@ def content(path: Path) -> dict[str, list[tuple[object, ...]]]:
         )  # fmt: skip
         names = "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type <> 'view'"
         tables = [row[0][1] for row in connection.execute(names)]
-        gone = {"migration", "replay_frame", "sqlite_schema", "search_term"}
+        gone = {"migration", "replay_frame", "sqlite_schema", "search_term", "search_data", "search_idx"}
         tables = [name for name in tables if name not in gone]
         return {name: connection.execute(f'SELECT * FROM "{name}" ORDER BY 1, 2').fetchall() for name in tables}
 
@@ -125,6 +127,20 @@ def test_file_of_an_earlier_schema_becomes_a_new_one_and_is_served(tmp_path: Pat
     assert faults(db) == {}
 
 
+@pytest.mark.parametrize("version", VERSIONS)
+def test_index_of_words_is_rebuilt(tmp_path: Path, version: str) -> None:
+    db = tmp_path / "old.db"
+    open_kept(version, db)
+    with contextlib.closing(sqlite3.connect(db)) as connection, connection:
+        connection.execute("UPDATE ticket SET title = '清空购物车' WHERE id = (SELECT min(id) FROM ticket)")
+    prepare_file(db)
+    with contextlib.closing(connect(db, writes=True)) as connection:
+        connection.execute("INSERT INTO search (search) VALUES ('integrity-check')")
+        indexed = connection.execute("SELECT rowid, * FROM search ORDER BY rowid").fetchall()
+        assert indexed == connection.execute("SELECT * FROM searchable ORDER BY id").fetchall()
+        assert write_query("购物车") in indexed[0][2] + "\x1f"
+
+
 def test_migrations_are_numbered_without_gaps() -> None:
     assert [migration.number for migration in list_migrations()] == list(range(OLDEST + 1, NEXT))
     for migration in list_migrations():
@@ -198,7 +214,9 @@ def test_concurrent_migrations_both_succeed(db: Path) -> None:
 MIGRATE = """
 import sys
 from pathlib import Path
+from ticketbox.domain.tickets.search_words import write_query
 from ticketbox.store.file import migrate
+from ticketbox.store.file.connection import connect
 every = [*migrate.list_migrations(), migrate.Migration(int(sys.argv[2]), "slow", '''
   CREATE TABLE added (id INTEGER PRIMARY KEY, text TEXT) STRICT;
   INSERT INTO added (text) WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 150000)

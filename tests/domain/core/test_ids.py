@@ -22,6 +22,7 @@ NOT_KEYS = [
         (" T-4K7M2Q9X ", "t-4k7m2q9x"),
         ("WEB-42", TicketKey("WEB", 42)),
         ("web-100", TicketKey("WEB", 100)),
+        ("#WEB-42", TicketKey("WEB", 42)),
         ("Q2-999999999", TicketKey("Q2", 999_999_999)),
         ("https://tickets.example/t/WEB-42", TicketKey("WEB", 42)),
         ("https://tickets.example/path/tickets/web-42/?tab=1#top", TicketKey("WEB", 42)),

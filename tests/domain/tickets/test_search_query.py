@@ -12,7 +12,6 @@ from ticketbox.domain.tickets.search_query import (
     SearchQuery,
     Span,
     parse_query,
-    split_last_word,
 )
 
 NOW = 1_795_253_400_000  # 2026-11-21T09:30Z
@@ -60,7 +59,7 @@ def period(query: str) -> tuple[int | None, int | None]:
         ("foo:bar", [("foo:bar", "anywhere")]),
         ("AND OR NOT NEAR(a", [(word, "anywhere") for word in ("AND", "OR", "NOT", "NEAR(a")]),
         ("cart & -- *** ?", [("cart", "anywhere")]),
-        ("日本", [("日本", "anywhere")]),
+        ("日本語", [("\x1f日本\x1f本語\x1f", "anywhere")]),
         ("x", [("x", "anywhere")]),
     ],
 )
@@ -179,10 +178,11 @@ def test_terms_words_and_characters_are_bounded() -> None:
             parse_query(query, NOW)
 
 
-def test_last_word_is_folded_like_the_index() -> None:
-    assert split_last_word("the Ünder") == ("the ", "under")
-    assert split_last_word("a.b-Cd") == ("a.b-", "cd")
-    assert split_last_word("ÀÉ") == ("", "ae")
+def test_quoted_value_can_contain_quotes() -> None:
+    (choice,) = parse_query(r'label:"he said \"x\""', NOW).choices
+    assert choice.values == ('he said "x"',)
+    (choice,) = parse_query(r'label:"C:\temp\"', NOW).choices
+    assert choice.values == ('C:\\temp"',)
 
 
 def test_terms_differ_by_position() -> None:

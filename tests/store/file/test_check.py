@@ -19,6 +19,7 @@ from tests.support.cli import run
 from tests.support.seed import Seed, capture_parts
 from tests.support.server import eventually, ok
 from ticketbox.store.file.check import is_sound, open_inspection
+from ticketbox.store.file.connection import add_functions
 from ticketbox.store.file.migrate import find_newest_number, prepare_file
 
 
@@ -40,6 +41,7 @@ def db(filled: Path, tmp_path: Path) -> Path:
 def change(db: Path, *statements: str) -> None:
     """Do to a file what only damage or a stranger does."""
     with contextlib.closing(sqlite3.connect(db, isolation_level=None)) as connection:
+        add_functions(connection)
         for statement in statements:
             connection.execute(statement)
 

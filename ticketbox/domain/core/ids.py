@@ -79,9 +79,9 @@ def parse_ticket_reference(text: str) -> str | TicketKey | None:
     """Parse what people and agents write for a ticket: its id, its key, or its URL in the web app.
 
     An id is `t-` and 6 to 12 alphanumerics, a key is 2 to 5 alphanumerics, a hyphen and a number, both in any case.
-    Returns the lower-case id, the key, or None if the text is neither.
+    A `#` before it is ignored. Returns the lower-case id, the key, or None if the text is neither.
     """
-    text = text.strip().lower()
+    text = text.strip().lower().removeprefix("#")
     if _TICKET.fullmatch(text):
         return text
     url = _TICKET_URL.fullmatch(text)

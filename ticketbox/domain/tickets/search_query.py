@@ -6,7 +6,6 @@ caller: names and ids stay as typed, and are looked up when the query runs.
 
 import difflib
 import re
-import unicodedata
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -14,6 +13,7 @@ import msgspec
 
 from ticketbox.domain.core.problems import InvalidField, InvalidRequest
 from ticketbox.domain.tickets.search_filters import FILTERS, KEYS, Facet, TextField, TimeField, ValueKind
+from ticketbox.domain.tickets.search_words import can_be_prefix, count_words, is_letter, is_whole, write_query
 
 MAX_CHARACTERS = 500
 MAX_TERMS = 32
@@ -30,7 +30,10 @@ class Span(msgspec.Struct, frozen=True):
 
 
 class TextTerm(msgspec.Struct, frozen=True):
-    """Words in this order. With `prefix` the last one is a prefix; `forms` are then its completions, if known."""
+    """Words in this order, as they are written in the index.
+
+    With `prefix` the last one is a prefix; `forms` are then its completions, if known.
+    """
 
     text: str
     place: TextField
@@ -80,7 +83,7 @@ _TEXT_FIELDS = {each.key: TextField(each.key) for each in FILTERS if each.takes 
 _TERM = re.compile(
     r"""(?P<minus>-?)
     (?:(?P<key>[a-z]+):(?="[^"]|[^\s"]))?
-    (?:"(?P<phrase>[^"]*)(?:"|$)(?P<more>\*?) | (?P<word>\S+))""",
+    (?:"(?P<phrase>(?:[^"\\]|\\"?)*)(?:"|$)(?P<more>\*?) | (?P<word>\S+))""",
     re.VERBOSE,
 )
 _AGO = re.compile(r"([0-9]{1,4})([hdwmy])", re.ASCII)
@@ -124,7 +127,7 @@ def parse_query(text: str, now: int, *, typing: bool = False) -> SearchQuery:
                 continue
         if text_term is not None:
             texts.append(text_term)
-            tokens += _count_words(text_term.text)
+            tokens += count_words(text_term.text)
             if tokens > MAX_TOKENS:
                 raise term.build_error(f"a query can have at most {MAX_TOKENS} words")
     if not (texts or choices or periods):
@@ -146,7 +149,7 @@ class _TermReader:
         self.negated = match["minus"] == "-"
         self.key: str | None = match["key"]
         self.quoted = match["phrase"] is not None
-        self.value: str = match["phrase"] if self.quoted else match["word"]
+        self.value: str = match["phrase"].replace(r"\"", '"') if self.quoted else match["word"]
         self.star = self.quoted and match["more"] == "*"
         if self.key is not None and self.key not in KEYS:
             near = difflib.get_close_matches(self.key, KEYS, 1, 0.75)
@@ -162,14 +165,16 @@ class _TermReader:
         return build_term_error(self.span, message, **({"valid": list(valid)} if valid else {}))
 
     def read_text(self, place: TextField, *, typing: bool) -> TextTerm | None:
-        """Read words to search for; None without a letter or digit."""
+        """Read words to search for; None without a letter, digit or emoji."""
         text, prefix = self.value, self.star
         if not self.quoted and text.endswith("*"):
             text, prefix = text.rstrip("*"), True
-        count = _count_words(text)
-        if not count:
+        text = write_query(text)
+        if not count_words(text):
             return None
-        long_enough = len(text) >= MIN_PREFIX and _is_token(text[-1]) and _is_token(text[-2])
+        if is_whole(text) or is_letter(text):
+            return TextTerm(text, place, is_letter(text), self.negated)
+        long_enough = can_be_prefix(text, MIN_PREFIX)
         if prefix and not long_enough:
             raise self.build_error(f"enter at least {MIN_PREFIX} letters before the *")
         return TextTerm(text, place, prefix or (typing and long_enough), self.negated)
@@ -252,22 +257,3 @@ class _TermReader:
                 "a time is a day such as 2026-01-31, an RFC 3339 time, today, yesterday, tomorrow,"
                 " or 7d for seven days ago"
             ) from None
-
-
-def split_last_word(text: str) -> tuple[str, str]:
-    """Split a text before its last word, which is returned as in the index: lower-case, without accents."""
-    at = len(text)
-    while at and _is_token(text[at - 1]):
-        at -= 1
-    plain = unicodedata.normalize("NFD", text[at:].lower())
-    return text[:at], "".join(letter for letter in plain if unicodedata.category(letter) != "Mn")
-
-
-def _count_words(text: str) -> int:
-    """Count the words of a text as the index does."""
-    return sum(1 for at, letter in enumerate(text) if _is_token(letter) and (at == 0 or not _is_token(text[at - 1])))
-
-
-def _is_token(letter: str) -> bool:
-    """Whether a character is part of a word in the index (SQLite's unicode61)."""
-    return unicodedata.category(letter)[0] in "LN" or unicodedata.category(letter) == "Co"

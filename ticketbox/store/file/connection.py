@@ -11,6 +11,8 @@ from typing import Self, TypeVar
 
 import aiosqlite
 
+from ticketbox.domain.tickets.search_words import separate_words
+
 T = TypeVar("T")
 
 BUSY_SECONDS = 5.0
@@ -43,6 +45,7 @@ def connect(path: Path, *, writes: bool, checkpoints: bool = False, wait: float 
     connection = sqlite3.connect(
         path, timeout=wait, isolation_level=None, check_same_thread=False, cached_statements=400
     )
+    add_functions(connection)
     connection.execute("PRAGMA foreign_keys = ON")
     connection.execute("PRAGMA synchronous = FULL")
     connection.execute("PRAGMA temp_store = MEMORY")
@@ -53,6 +56,12 @@ def connect(path: Path, *, writes: bool, checkpoints: bool = False, wait: float 
     connection.execute(f"PRAGMA wal_autocheckpoint = {1000 if checkpoints else 0}")
     connection.execute(f"PRAGMA journal_size_limit = {LEFT_LOG}")  # a long backup lets the log grow
     return connection
+
+
+def add_functions(connection: sqlite3.Connection) -> None:
+    """Add the functions that the file's triggers use."""
+    connection.execute("PRAGMA trusted_schema = ON")  # the default, unless SQLite was built without it
+    connection.create_function("separate_words", 1, separate_words, deterministic=True)
 
 
 def get_log_paths(db: Path) -> tuple[Path, Path]:

@@ -51,9 +51,13 @@ describe('values', () => {
     ]);
   });
 
-  test('quotes values with spaces, and omits those that cannot be quoted', () => {
-    expect(completions('label:|', LABELS)).toEqual(['label:ui ', 'label:"check out" ', 'label:build ']);
+  test('quotes values with spaces or quotes', () => {
+    const quoted = String.raw`label:"a \"b\"" `;
+    const all = ['label:ui ', 'label:"check out" ', quoted, 'label:build '];
+    expect(completions('label:|', LABELS)).toEqual(all);
     expect(completions('label:"check|', LABELS)).toEqual(['label:"check out" ']);
+    expect(completions(String.raw`label:"a \"b|`, LABELS)).toEqual([quoted]);
+    expect(completions(String.raw`label:"a \"b\""|`, LABELS)).toEqual([]);
   });
 
   test('continues a list with values that are not used and need no quotes', () => {

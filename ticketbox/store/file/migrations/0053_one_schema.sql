@@ -60,3 +60,44 @@ CREATE TABLE account_link (
 ) STRICT, WITHOUT ROWID;
 INSERT INTO account_link SELECT user_id, 'address', address, key_hash, asks, asked_at, expires_at FROM address_change;
 DROP TABLE address_change;
+-- The search index separates the words of every script.
+DROP TABLE search_term;
+DROP TABLE search;
+DROP VIEW searchable;
+CREATE VIRTUAL TABLE search USING fts5 (
+  ticket, title, branch, description, comments, address, errors, console, scope,
+  tokenize = 'unicode61 remove_diacritics 2', prefix = '2 3', columnsize = 0
+);
+CREATE VIRTUAL TABLE search_term USING fts5vocab (search, instance);
+CREATE VIEW searchable AS
+SELECT t.id AS id, t.public_id AS ticket, separate_words(t.title) AS title,
+  separate_words(ifnull(t.branch, '')) AS branch, separate_words(t.description) AS description,
+  separate_words(ifnull((
+    SELECT substr(group_concat(text, char(10)), 1, 100000)
+    FROM (SELECT substr(c.body, 1, 10000) AS text FROM comment c WHERE c.ticket_id = t.id ORDER BY c.id DESC LIMIT 200)
+  ), '')) AS comments,
+  separate_words(ifnull(substr(t.source_url, 1, 2000), '') || ifnull((
+    SELECT char(10) || group_concat(text, char(10))
+    FROM (SELECT DISTINCT substr(k.page ->> 'url', 1, 2000) AS text FROM capture k
+          WHERE k.ticket_id = t.id AND k.page ->> 'url' IS NOT t.source_url ORDER BY k.id DESC LIMIT 20)
+  ), '')) AS address,
+  separate_words(ifnull((
+    SELECT group_concat(text, char(10))
+    FROM (SELECT k.error_words AS text FROM capture k WHERE k.ticket_id = t.id ORDER BY k.id DESC LIMIT 20)
+  ), '')) AS errors,
+  separate_words(ifnull((
+    SELECT group_concat(text, char(10))
+    FROM (SELECT k.console_words AS text FROM capture k WHERE k.ticket_id = t.id ORDER BY k.id DESC LIMIT 20)
+  ), '')) AS console,
+  'c' || p.company_id || ' p' || t.project_id || ' s' || t.status || ' r' || t.resolved || ' y' || t.priority
+  || ifnull((SELECT group_concat(' l' || hex(lower(value)), '') FROM json_each(t.labels)), '')
+  || ifnull((SELECT group_concat(' a' || a.user_id, '') FROM ticket_assignee a WHERE a.ticket_id = t.id), ' anone')
+  || iif(t.branch IS NULL, '', ' hbranch') || iif(t.capture_id IS NULL, '', ' hcapture')
+  || iif(EXISTS (SELECT 1 FROM comment c WHERE c.ticket_id = t.id), ' hcomments', '')
+  || iif(EXISTS (SELECT 1 FROM asset f WHERE f.ticket_id = t.id AND f.kind = 'attachment'), ' hattachment', '')
+  || iif(EXISTS (SELECT 1 FROM capture k WHERE k.ticket_id = t.id AND k.error_words || k.console_words <> ''),
+    ' herrors', '')
+  || strftime(' d%Y d%Y%m', t.created_at / 1000, 'unixepoch') AS scope
+FROM ticket t JOIN project p ON p.id = t.project_id;
+INSERT INTO search (rowid, ticket, title, branch, description, comments, address, errors, console, scope)
+SELECT * FROM searchable;

@@ -6,28 +6,29 @@ CREATE VIRTUAL TABLE search USING fts5 (
 
 CREATE VIRTUAL TABLE search_term USING fts5vocab (search, instance);
 
--- What the index contains of each ticket. `scope` has what narrows a search: c company, p project, s status, r
--- resolved, y priority, l label, a assignee, h has, d year and month of creation.
+-- What the index contains of each ticket, its texts as separate_words() of ticketbox writes them. `scope` has what
+-- narrows a search: c company, p project, s status, r resolved, y priority, l label, a assignee, h has, d year and month
+-- of creation.
 CREATE VIEW searchable AS
-SELECT t.id AS id, t.public_id AS ticket, t.title AS title, ifnull(t.branch, '') AS branch,
-  t.description AS description,
-  ifnull((
+SELECT t.id AS id, t.public_id AS ticket, separate_words(t.title) AS title,
+  separate_words(ifnull(t.branch, '')) AS branch, separate_words(t.description) AS description,
+  separate_words(ifnull((
     SELECT substr(group_concat(text, char(10)), 1, 100000)
     FROM (SELECT substr(c.body, 1, 10000) AS text FROM comment c WHERE c.ticket_id = t.id ORDER BY c.id DESC LIMIT 200)
-  ), '') AS comments,
-  ifnull(substr(t.source_url, 1, 2000), '') || ifnull((
+  ), '')) AS comments,
+  separate_words(ifnull(substr(t.source_url, 1, 2000), '') || ifnull((
     SELECT char(10) || group_concat(text, char(10))
     FROM (SELECT DISTINCT substr(k.page ->> 'url', 1, 2000) AS text FROM capture k
           WHERE k.ticket_id = t.id AND k.page ->> 'url' IS NOT t.source_url ORDER BY k.id DESC LIMIT 20)
-  ), '') AS address,
-  ifnull((
+  ), '')) AS address,
+  separate_words(ifnull((
     SELECT group_concat(text, char(10))
     FROM (SELECT k.error_words AS text FROM capture k WHERE k.ticket_id = t.id ORDER BY k.id DESC LIMIT 20)
-  ), '') AS errors,
-  ifnull((
+  ), '')) AS errors,
+  separate_words(ifnull((
     SELECT group_concat(text, char(10))
     FROM (SELECT k.console_words AS text FROM capture k WHERE k.ticket_id = t.id ORDER BY k.id DESC LIMIT 20)
-  ), '') AS console,
+  ), '')) AS console,
   'c' || p.company_id || ' p' || t.project_id || ' s' || t.status || ' r' || t.resolved || ' y' || t.priority
   || ifnull((SELECT group_concat(' l' || hex(lower(value)), '') FROM json_each(t.labels)), '')
   || ifnull((SELECT group_concat(' a' || a.user_id, '') FROM ticket_assignee a WHERE a.ticket_id = t.id), ' anone')

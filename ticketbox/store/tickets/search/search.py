@@ -13,7 +13,8 @@ import msgspec
 
 from ticketbox.domain.tickets.records import Excerpt, Highlights, Piece
 from ticketbox.domain.tickets.search_filters import TextField, TimeField
-from ticketbox.domain.tickets.search_query import TextTerm, TimeTerm, split_last_word
+from ticketbox.domain.tickets.search_query import TextTerm, TimeTerm
+from ticketbox.domain.tickets.search_words import CLOSE, OPEN, list_spellings, restore_text, split_last_word
 from ticketbox.store.core.visibility import WITH_VISIBLE_PROJECTS, Viewer
 from ticketbox.store.file.database import Read, Row
 from ticketbox.store.tickets.search.search_scope import join_conditions, quote
@@ -24,7 +25,6 @@ NO_UPPER_BOUND = 2**62
 MAX_FORMS = 50
 SHORT_PREFIX_LENGTH = 3
 
-_OPEN, _CLOSE = "\ufdd0", "\ufdd1"  # noncharacters: no text is written with them
 _TEXT_COLUMNS = "ticket title branch description comments address errors console"
 _COLUMNS_BY_FIELD = {
     TextField.ANYWHERE: _TEXT_COLUMNS,
@@ -83,7 +83,9 @@ def _expand_prefix(tx: Read, text: TextTerm) -> TextTerm:
 
 
 def _compose_text(text: TextTerm, columns: str) -> str:
-    choice = " OR ".join(quote(each) for each in text.forms) or quote(text.text) + " *" * text.prefix
+    ending = " *" * (text.prefix and not text.forms)
+    forms = [quote(each) + ending for form in text.forms or (text.text,) for each in list_spellings(form)]
+    choice = " OR ".join(forms)
     return f"{{{columns}}} : ({choice})"
 
 
@@ -209,7 +211,7 @@ class _TimedSearch:
 
 
 def _build_parameters(question: IndexQuery) -> dict[str, object]:
-    values: dict[str, object] = {"open": _OPEN, "close": _CLOSE, "projects": _encode_json(question.projects)}
+    values: dict[str, object] = {"open": OPEN, "close": CLOSE, "projects": _encode_json(question.projects)}
     for number, (_, keys) in enumerate(question.columns):
         values[f"columns{number}"] = _encode_json(keys)
     for number, period in enumerate(question.periods):
@@ -225,13 +227,13 @@ def _encode_json(value: object) -> str:
 def _build_highlights(title: str, snippet: str | None) -> Highlights:
     field, _, text = (snippet or "").partition(":")
     excerpt = Excerpt(field, _split_pieces(text)) if field else None
-    return Highlights(_split_pieces(title) if _OPEN in title else [], excerpt)
+    return Highlights(_split_pieces(title) if OPEN in title else [], excerpt)
 
 
-def _split_pieces(text: str) -> list[Piece]:
+def _split_pieces(written: str) -> list[Piece]:
     parts: list[Piece] = []
-    for number, piece in enumerate(text.split(_OPEN)):
-        inside, close, outside = piece.partition(_CLOSE)
+    for number, piece in enumerate(restore_text(written).split(OPEN)):
+        inside, close, outside = piece.partition(CLOSE)
         is_match = bool(number and close)
-        parts += [Piece(inside, match=is_match), Piece(outside.replace(_CLOSE, ""), match=False)]
+        parts += [Piece(inside, match=is_match), Piece(outside.replace(CLOSE, ""), match=False)]
     return [part for part in parts if part.text]

@@ -7,6 +7,7 @@ import msgspec
 from ticketbox.domain.captures.fingerprints import Fingerprint
 from ticketbox.domain.tickets.records import Similarity, Status
 from ticketbox.domain.tickets.search_query import SearchQuery
+from ticketbox.domain.tickets.search_words import write_query
 from ticketbox.domain.tickets.title_words import compute_similarity, list_title_words
 from ticketbox.store.core.visibility import WITH_VISIBLE_PROJECTS, Viewer
 from ticketbox.store.file.database import Read
@@ -50,7 +51,8 @@ def find_similar_titles(
 
 def _compose_shared_words(words: tuple[str, ...]) -> str:
     """Compose the FTS5 expression for two of the words, or the only one."""
-    if len(words) == 1:
-        return quote(words[0])
-    tails = (" OR ".join(map(quote, words[number + 1 :])) for number in range(len(words) - 1))
-    return " OR ".join(f"({quote(word)} AND ({tail}))" for word, tail in zip(words, tails, strict=False))
+    terms = [quote(write_query(word)) for word in words]
+    if len(terms) == 1:
+        return terms[0]
+    tails = (" OR ".join(terms[number + 1 :]) for number in range(len(terms) - 1))
+    return " OR ".join(f"({term} AND ({tail}))" for term, tail in zip(terms, tails, strict=False))

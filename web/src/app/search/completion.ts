@@ -21,7 +21,7 @@ export interface Value {
 }
 
 const MAX_ITEMS = 8;
-const TERM = /-?(?:[a-z]+:)?(?:"[^"]*(?:"|$)\*?|\S+)/g;
+const TERM = /-?(?:[a-z]+:)?(?:"(?:[^"\\]|\\"?)*(?:"|$)\*?|\S+)/g;
 const TERM_PARTS = /^(-?)(?:([a-z]+):)?(.*)$/s;
 
 /** The filter whose value the caret is in. */
@@ -78,7 +78,8 @@ function completeValue(
   const others = written.slice(0, comma + 1);
   const wanted = written
     .slice(comma + 1)
-    .replaceAll('"', '')
+    .replace(/^"|(?<!\\)"$/g, '')
+    .replaceAll('\\"', '"')
     .toLowerCase();
   const used = new Set(others.toLowerCase().split(','));
   const isInfix = (each: Value) => Number(!each.value.toLowerCase().startsWith(wanted));
@@ -87,18 +88,23 @@ function completeValue(
       const words = `${value} ${hint}`.toLowerCase();
       return wanted === '' || words.startsWith(wanted) || words.includes(` ${wanted}`);
     })
-    .filter(({ value }) => !used.has(value.toLowerCase()) && !value.includes('"'))
-    .filter(({ value }) => !others || !/[\s,]/.test(value))
+    .filter(({ value }) => !used.has(value.toLowerCase()))
+    .filter(({ value }) => !others || !/[\s,"]/.test(value))
     .sort((a, b) => isInfix(a) - isInfix(b));
   // a complete value needs no completion
-  if (matching.some(({ value }) => [others + value, `"${value}"`].includes(written))) return [];
+  if (matching.some(({ value }) => [others + value, quote(value)].includes(written))) return [];
   return matching.slice(0, MAX_ITEMS).map(({ value, hint }) => ({
     label: value,
     hint,
-    insert: `${before}${others}${/[\s,]/.test(value) ? `"${value}"` : value}${text[end] === ' ' ? '' : ' '}`,
+    insert: `${before}${others}${/[\s,"]/.test(value) ? quote(value) : value}${text[end] === ' ' ? '' : ' '}`,
     start,
     end,
   }));
+}
+
+/** Put a value in quotes; a backslash escapes those inside. */
+function quote(value: string): string {
+  return `"${value.replaceAll('"', '\\"')}"`;
 }
 
 function describeValue(value: string): string | undefined {
