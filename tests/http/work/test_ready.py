@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import random
 import threading
 import time
 from collections import Counter
@@ -25,8 +26,15 @@ def claim(world: World, client: httpx.Client | None = None, **given: Any) -> Any
 
 
 def ready_titles(world: World, **filters: Any) -> list[str]:
-    found = ok(world.api.get("/tickets", params={"project_id": world.project, "ready": "true", **filters}))
-    return sorted(each["title"] for each in found["items"])
+    return sorted(list_ready_titles(world, **filters))
+
+
+def list_ready_titles(world: World, **filters: Any) -> list[str]:
+    return [each["title"] for each in ok(world.api.get("/tickets", params=_ask(world, **filters)))["items"]]
+
+
+def _ask(world: World, **filters: Any) -> dict[str, Any]:
+    return {"project_id": world.project, "ready": "true", **filters}
 
 
 def test_next_ticket_is_the_most_urgent_then_the_highest(world: World) -> None:
@@ -34,6 +42,26 @@ def test_next_ticket_is_the_most_urgent_then_the_highest(world: World) -> None:
         world.ticket(title, priority=priority)  # each goes to the top of its column
     assert [claim(world)["title"] for _ in range(4)] == ["Above", "Below", "Low", "None"]
     assert claim(world) is None
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_list_of_ready_tickets_has_the_order_in_which_they_are_claimed(world: World, seed: int) -> None:
+    chance = random.Random(seed)
+    second = ok(world.owner.web.post(f"/projects/{world.project}/columns", json={"name": "Soon", "kind": "todo"}))["id"]
+    filters: dict[str, Any] = chance.choice([{}, {"label": "agent"}])
+    for number in range(14):
+        column, priority = chance.choice([world.columns[0], second]), chance.choice(["low", "high", "urgent"])
+        labels = ["agent"] if number % 2 else ["agent", "ui"]
+        world.ticket(str(number), column_id=column, priority=priority, labels=labels)
+    listed = list_ready_titles(world, **filters)
+    paged: list[str] = []
+    cursor: dict[str, str] = {}
+    while cursor or not paged:
+        page = ok(world.api.get("/tickets", params=_ask(world, limit=3, **filters, **cursor)))
+        paged += [each["title"] for each in page["items"]]
+        cursor = {"cursor": page["next_cursor"]} if page["next_cursor"] else {}
+    labels = ["agent"] if filters else []
+    assert listed == paged == [claim(world, labels=labels)["title"] for _ in range(14)]
 
 
 def test_claimed_ticket_has_its_last_three_comments(world: World) -> None:

@@ -126,8 +126,10 @@ CHOICES = [
 def test_ticket_lists_never_scan_a_table(connection: sqlite3.Connection, sort: Sort, resumed: bool) -> None:
     for choice in CHOICES:
         fields: dict[str, Any] = {name: value for name, value in choice.items() if value is not None}
-        sql = lists.compose_query(TicketFilter(ACTIVE, sort, **fields), resumed=resumed)
-        assert find_scanned_tables(connection, sql) == set(), choice
+        for in_ready_order in {False, fields.get("ready", False)}:
+            wanted = TicketFilter(ACTIVE, sort, **fields, in_ready_order=in_ready_order)
+            sql = lists.compose_query(wanted, resumed=resumed)
+            assert find_scanned_tables(connection, sql) == set(), wanted
 
 
 @pytest.mark.parametrize("labels", [(), ("x",), ("x", "y")])
@@ -142,6 +144,16 @@ def test_queue_of_ready_tickets_is_read_from_an_index(
         if not labels:
             assert any("SEARCH i USING INDEX ticket_ready" in step for step in steps), steps
             assert not any("TEMP B-TREE" in step for step in steps), steps
+
+
+@pytest.mark.parametrize("resumed", [False, True])
+def test_list_of_ready_tickets_is_read_from_an_index_in_order(connection: sqlite3.Connection, resumed: bool) -> None:
+    for columns in ((), ("x",), ("x", "y")):
+        wanted = TicketFilter(ACTIVE, Sort.UPDATED_DOWN, columns=columns, ready=True, in_ready_order=True)
+        steps = plan(connection, lists.compose_query(wanted, resumed=resumed))
+        inner = [step for step in steps if "LIST SUBQUERY" in step]
+        assert any("SEARCH i USING INDEX ticket_ready" in step for step in inner), inner
+        assert not any("TEMP B-TREE" in step for step in inner), inner
 
 
 # Filters that leave the order of the page to an index; the others look the candidates up first and sort those.

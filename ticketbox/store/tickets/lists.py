@@ -1,6 +1,7 @@
 """Lists of tickets: one query composed of constant parts, whose cost doesn't grow with the number of tickets."""
 
 from operator import itemgetter
+from typing import Any
 
 import msgspec
 
@@ -20,9 +21,16 @@ _SORT_COLUMNS = {
 }
 
 
-def get_cursor_shape(sort: Sort) -> type[SortValues]:
-    """Return the types of the values that a cursor has in this order."""
-    name = sort.removeprefix("-")
+# The queue's order of tickets `t` in columns `c`, and that of tickets `i` in one column.
+READY_ORDER = "t.priority DESC, c.position, t.position, t.id"
+READY_ORDER_IN_COLUMN = "i.priority DESC, i.position, i.id"
+
+
+def get_cursor_shape(wanted: "TicketFilter") -> type[SortValues]:
+    """Return the types of the values that a cursor has in the list's order."""
+    if wanted.in_ready_order:
+        return tuple[int, int, int, int]
+    name = wanted.sort.removeprefix("-")
     if len(_SORT_COLUMNS[name]) == 1:
         return tuple[int]
     is_text = name in SORT_KEYS and SORT_KEYS[name].is_text
@@ -57,8 +65,10 @@ class TicketFilter(msgspec.Struct, frozen=True):
     due_before: str | None = None
     presence: dict[str, bool] = {}
     ready: bool = False
+    in_ready_order: bool = False
 
 
+_READY_PLACE = "-i.priority, c.position, i.position, i.id"
 # Of a ticket `i`.
 PRESENCE_CONDITIONS = {
     name: f"(nullif(i.{field.name}, '[]') IS NOT NULL) = :{name}" for name, field in PRESENCE_FILTERS.items()
@@ -81,8 +91,6 @@ def compose_query(wanted: TicketFilter, *, resumed: bool) -> str:
     merged: the cost doesn't grow with the number of tickets. Only then are the page's rows read in full,
     unsorted: SQLite sorts full rows more slowly than Python sorts by their keys.
     """
-    down = wanted.sort.startswith("-")
-    keys = _SORT_COLUMNS[wanted.sort.removeprefix("-")]
     # Labels and assignments carry the project, status and order of their tickets (0004).
     # Each value of the one that comes first is read separately, so that its rows are in the list's order.
     source, first, values = "ticket i", "i", [""]
@@ -97,7 +105,9 @@ def compose_query(wanted: TicketFilter, *, resumed: bool) -> str:
             for number in range(len(wanted.assignees))
         ]
     of_project = f"{first}.project_id = v.id"
-    if first == "i" and wanted.columns:
+    if wanted.in_ready_order:
+        of_project = f"i.column_id = c.id AND {'+' * (first == 'i')}{of_project}"
+    elif first == "i" and wanted.columns:
         of_project = "+" + of_project
     if wanted.columns:
         where.append(f"i.column_id {_compose_choice('id', wanted.columns)}")
@@ -115,29 +125,44 @@ def compose_query(wanted: TicketFilter, *, resumed: bool) -> str:
         where.append(READY)
         if not wanted.columns:
             where.append("EXISTS (SELECT 1 FROM board_column k WHERE k.id = i.column_id AND k.kind = 'todo')")
-    inner = [f"{first}.{key}" for key in keys]
-    if first == "l":
-        inner = ["i.position" if key == "l.position" else key.replace("l.id", "l.ticket_id") for key in inner]
     more = "".join(f" AND {part}" for part in where)
-    direction = " DESC" if down else ""
-    inner_order = ", ".join(key + direction for key in inner)
-    outer_order = ", ".join(f"t.{key}{direction}" for key in keys)
+    inner_order, outer_order, ranges = _compose_order(wanted, first, resumed=resumed)
+    status = f"{'+' * wanted.in_ready_order}{first}.status"
     arms = [
-        f"SELECT i.id FROM {source} WHERE {of_project} AND {first}.status = s.value{value}{more}{rest}"
+        f"SELECT i.id FROM {source} WHERE {of_project} AND {status} = s.value{value}{more}{rest}"
         f" ORDER BY {inner_order} LIMIT :limit"
         for value in values
-        for rest in (_compose_resume_conditions(inner, "<" if down else ">") if resumed else [""])
+        for rest in ranges
     ]
     pages = arms[0] if len(arms) == 1 else " UNION ALL ".join(f"SELECT id FROM ({arm})" for arm in arms)
+    columns = "CROSS JOIN board_column c ON c.project_id = v.id" if wanted.in_ready_order else ""
     home = f"AND v.id {_compose_choice('project_id', wanted.columns)}" if wanted.columns else ""
     return f"""{WITH_VISIBLE_PROJECTS}, chosen (id, company_id, public_id, name, key) AS MATERIALIZED (
   SELECT t.id, v.company_id, v.public_id, v.name, v.key
-  FROM visible_project v CROSS JOIN json_each(:statuses) s CROSS JOIN ticket t
+  FROM visible_project v {columns} CROSS JOIN json_each(:statuses) s CROSS JOIN ticket t
   WHERE v.within AND (:company IS NULL OR v.company_id = :company) AND (:project IS NULL OR v.public_id = :project)
     {home} AND t.id IN ({pages})
   ORDER BY {outer_order} LIMIT :limit
 )
 SELECT {TICKET_COLUMNS} FROM chosen v CROSS JOIN ticket t ON t.id = v.id {TICKET_JOINS}"""
+
+
+def _compose_order(wanted: TicketFilter, first: str, *, resumed: bool) -> tuple[str, str, list[str]]:
+    """Compose the order of the rows to choose from and that of the page, and a condition for each range to read."""
+    if wanted.in_ready_order:
+        after = f" AND i.priority <= -:after0 AND ({_READY_PLACE}) > (:after0, :after1, :after2, :after3)"
+        return READY_ORDER_IN_COLUMN, READY_ORDER, [after if resumed else ""]
+    down = wanted.sort.startswith("-")
+    keys = _SORT_COLUMNS[wanted.sort.removeprefix("-")]
+    inner = [f"{first}.{key}" for key in keys]
+    if first == "l":
+        inner = ["i.position" if key == "l.position" else key.replace("l.id", "l.ticket_id") for key in inner]
+    direction = " DESC" if down else ""
+    return (
+        ", ".join(key + direction for key in inner),
+        ", ".join(f"t.{key}{direction}" for key in keys),
+        _compose_resume_conditions(inner, "<" if down else ">") if resumed else [""],
+    )
 
 
 def _compose_resume_conditions(keys: list[str], beyond: str) -> list[str]:
@@ -187,7 +212,14 @@ def list_tickets(
     """List a page of tickets, each with the sort values that a cursor resumes after."""
     given = {**build_parameters(viewer, wanted, after, limit), "now": tx.now}
     rows = list(map(name_columns, tx.fetch_all(compose_query(wanted, resumed=after is not None), given)))
+    if wanted.in_ready_order:
+        rows.sort(key=_get_ready_place)
+        return list(zip(map(_get_ready_place, rows), build_tickets(tx, rows), strict=True))
     columns = _SORT_COLUMNS[wanted.sort.removeprefix("-")]
     get_sort_values = itemgetter(*("key" if column == "id" else column for column in columns))
     rows.sort(key=get_sort_values, reverse=wanted.sort.startswith("-"))
     return list(zip(map(get_sort_values, rows), build_tickets(tx, rows), strict=True))
+
+
+def _get_ready_place(row: dict[str, Any]) -> SortValues:
+    return -row["priority"], row["column_position"], row["position"], row["key"]

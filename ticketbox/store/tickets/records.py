@@ -43,7 +43,8 @@ _CONVERSIONS = [(field.name, field.from_column) for field in FIELDS if field.fro
 _COLUMNS = {
     "key": "t.id", "id": "t.public_id", "project_key": "v.key", "number": "t.number",
     "company_id": "v.company_id", "project_id": "v.public_id", "project": "v.name",
-    "column_id": "c.public_id", "column": "c.name", "position": "t.position", "status": "t.status",
+    "column_id": "c.public_id", "column": "c.name", "column_position": "c.position", "position": "t.position",
+    "status": "t.status",
     "claimed_by": "t.claimed_by", "claimed_at": "t.claimed_at", "claimed_until": "t.claimed_until",
     "run": "w.run", "session_id": "w.public_id", "session_state": "w.state", "repository": "w.repository",
     "blockers": _SELECT_BLOCKERS, "capture_summary": "k.summary", "verification": _SELECT_VERIFICATION,

@@ -4,7 +4,7 @@ import msgspec
 
 from ticketbox.domain.tickets.records import PRIORITIES, Priority
 from ticketbox.store.file.database import Read
-from ticketbox.store.tickets.lists import READY
+from ticketbox.store.tickets.lists import READY, READY_ORDER, READY_ORDER_IN_COLUMN
 
 
 class ReadyFilter(msgspec.Struct, frozen=True):
@@ -39,9 +39,9 @@ def compose_query(wanted: ReadyFilter) -> str:
     return f"""
 SELECT t.public_id FROM board_column c CROSS JOIN ticket t ON t.id = (
   SELECT i.id FROM {source} WHERE i.column_id = c.id AND {READY}{where}
-  ORDER BY i.priority DESC, i.position LIMIT 1)
+  ORDER BY {READY_ORDER_IN_COLUMN} LIMIT 1)
 WHERE c.project_id = :project AND {column}
-ORDER BY t.priority DESC, c.position LIMIT 1
+ORDER BY {READY_ORDER} LIMIT 1
 """
 
 

@@ -131,8 +131,6 @@ def load_page(tx: Read, actor: Actor, args: ListTickets) -> Page[Ticket]:
     """Load a page of the tickets that the caller can see; an empty one says why."""
     check_labels(tx, actor, args.label or [], "label")
     args = _apply_view(tx, actor, args)
-    if args.ready and args.sort is Sort.UPDATED_DOWN:  # as claim_next_ticket takes them
-        args = msgspec.structs.replace(args, sort=Sort.PRIORITY_DOWN)
     if args.sort is Sort.POSITION and len(args.column_id or ()) != 1:
         raise InvalidField("sort", "sorting by position requires one column_id")
     company, project, columns, assignees = _resolve_filters(tx, actor, args)
@@ -150,9 +148,10 @@ def load_page(tx: Read, actor: Actor, args: ListTickets) -> Page[Ticket]:
         presence=find_presence(args),
         due_before=_find_first_day_after(tx, args),
         ready=args.ready,
+        in_ready_order=args.ready and args.sort is Sort.UPDATED_DOWN,
         updated_since=None if args.updated_since is None else to_epoch_ms(args.updated_since),
     )
-    after = decode_cursor(actor, args, lists.get_cursor_shape(wanted.sort))
+    after = decode_cursor(actor, args, lists.get_cursor_shape(wanted))
     page = build_page(actor, args, lists.list_tickets(tx, actor.viewer, wanted, after, args.limit + 1))
     if page.items or after is not None:
         return page
