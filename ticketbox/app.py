@@ -20,6 +20,7 @@ from ticketbox.edge.asgi import ASGIApp, Scope
 from ticketbox.edge.edge import Edge
 from ticketbox.edge.responses import Answer
 from ticketbox.edge.site import Site
+from ticketbox.http.agents.files import render_skills
 from ticketbox.http.metrics import Metrics
 from ticketbox.http.oauth import endpoints
 from ticketbox.http.pages.refusal import build_refusal_page
@@ -67,7 +68,7 @@ class Appliance:
             by_socket=settings.unix_socket is not None,
         )
         self.metrics = Metrics(services)
-        self.mcp = Endpoint(load_registry(), self.dispatcher, self.site)
+        self.mcp = Endpoint(load_registry(), self.dispatcher, self.site, render_skills(settings.public_url))
 
     def build_application(self) -> ASGIApp:
         """Return the application to serve: the edge around the routes."""

@@ -4,16 +4,20 @@ import re
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 from mcp.client import Client
-from mcp_types import PromptReference, ResourceTemplateReference
+from mcp.shared.exceptions import MCPError
+from mcp_types import PromptReference, ResourceTemplateReference, TextResourceContents
 
-from tests.support.mcp_client import GENERATIONS, talk, talk_over_stdio
+from tests.support.mcp_client import GENERATIONS, NEWEST, talk, talk_over_stdio
 from tests.support.server import World, ok
 from ticketbox.domain.core.problems import InvalidField
 from ticketbox.mcp.prompts import PROMPTS, Prompt, render_prompt
 from ticketbox.mcp.tools import get_tool_cards
 from ticketbox.operations.catalogue import load_registry
+
+SKILLS = ("fix-ticket", "triage-tickets", "verify-fix")
 
 
 def assign(world: World, title: str, **more: Any) -> str:
@@ -42,11 +46,33 @@ def test_open_tickets_of_the_caller_are_listed_as_resources(world: World, mode: 
         listed = await client.list_resources()
         return listed.resources, await client.read_resource(str(listed.resources[0].uri))
 
-    (resource,), read = talk(world, mode, work)
+    (resource, *skills), read = talk(world, mode, work)
+    assert all(str(each.uri).startswith("skill://") for each in skills)
     key = ok(world.api.get(f"/tickets/{mine}"))["key"]
     assert (str(resource.uri), resource.name, resource.title) == (f"ticket://{mine}", key, "Mine")
     assert resource.description == "high priority"
     assert f'"id": "{mine}"' in read.contents[0].text
+
+
+@pytest.mark.parametrize("mode", GENERATIONS)
+def test_published_skills_are_listed_and_read_as_resources(world: World, mode: str) -> None:
+    async def work(client: Client) -> dict[str, tuple[Any, Any]]:
+        listed = (await client.list_resources()).resources
+        return {each.name: (each, (await client.read_resource(str(each.uri))).contents[0]) for each in listed}
+
+    found = talk(world, mode, work, world.owner.token("read"))
+    assert list(found) == list(SKILLS)
+    for name, (resource, content) in found.items():
+        published = httpx.get(f"{world.box.url}/agents/skills/{name}/SKILL.md").text
+        assert content.text == published
+        assert f"description: {resource.description}\n" in published
+        assert (str(content.uri), content.mime_type) == (f"skill://{name}/SKILL.md", "text/markdown")
+
+
+@pytest.mark.parametrize("uri", ["skill://fix-ticket", "skill://none/SKILL.md", "skill://fix-ticket/../x"])
+def test_other_addresses_of_skills_are_refused(world: World, uri: str) -> None:
+    with pytest.raises(MCPError, match="resource not found"):
+        talk(world, NEWEST, lambda client: client.read_resource(uri))
 
 
 @pytest.mark.parametrize("mode", GENERATIONS)
@@ -106,11 +132,14 @@ def test_local_server_relays_suggestions(world: World, tmp_path: Path) -> None:
 
     async def work(client: Client) -> tuple[list[str], list[str]]:
         listed = await client.list_resources()
+        skill = await client.read_resource("skill://fix-ticket/SKILL.md")
+        assert isinstance(skill.contents[0], TextResourceContents)
+        assert skill.contents[0].text.startswith("---\nname: fix-ticket\n")
         return await complete(client, "fix_ticket", "ticket_id", ""), [str(each.uri) for each in listed.resources]
 
     assert talk_over_stdio(GENERATIONS[0], environment, tmp_path / "log", work) == (
         [ok(world.api.get(f"/tickets/{mine}"))["key"]],
-        [f"ticket://{mine}"],
+        [f"ticket://{mine}", *(f"skill://{name}/SKILL.md" for name in SKILLS)],
     )
 
 

@@ -31,6 +31,7 @@ from ticketbox.edge.site import Site
 from ticketbox.mcp import messages, tools
 from ticketbox.mcp.handlers import Handlers
 from ticketbox.mcp.messages import MessageError
+from ticketbox.mcp.skills import Skills
 from ticketbox.operations.core.context import RequestContext
 from ticketbox.operations.core.dispatch import Dispatcher
 from ticketbox.operations.core.registry import Operation, Registry
@@ -54,11 +55,11 @@ _ALL_SCOPES = " ".join(Permission)
 class Endpoint:
     """The MCP endpoint. `run` loads the SDK and runs its session manager; requests wait until it is loaded."""
 
-    def __init__(self, registry: Registry, dispatcher: Dispatcher, site: Site) -> None:
+    def __init__(self, registry: Registry, dispatcher: Dispatcher, site: Site, skills: dict[str, str]) -> None:
         self._registry = registry
         self._dispatcher = dispatcher
         self._site = site
-        self._handlers = Handlers(registry, dispatcher)
+        self._handlers = Handlers(registry, dispatcher, Skills(skills))
         self._manager: StreamableHTTPSessionManager | None = None
         self._requested = asyncio.Event()
         self._load_finished = asyncio.Event()

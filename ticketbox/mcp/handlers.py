@@ -18,6 +18,7 @@ from ticketbox.mcp import answers, prompts, tools
 from ticketbox.mcp.arguments import ToolCall, prepare_call
 from ticketbox.mcp.hidden_text import remove_hidden_text
 from ticketbox.mcp.refusals import render_refusal
+from ticketbox.mcp.skills import MEDIA_TYPE, Skills
 from ticketbox.mcp.suggestions import Suggestions
 from ticketbox.mcp.tool_sets import read_tool_sets
 from ticketbox.mcp.tools import ToolCard
@@ -55,8 +56,9 @@ class ToolResult(msgspec.Struct, frozen=True):
 class Handlers:
     """One handler for each MCP method."""
 
-    def __init__(self, registry: Registry, dispatcher: Dispatcher) -> None:
+    def __init__(self, registry: Registry, dispatcher: Dispatcher, skills: Skills) -> None:
         self._registry = registry
+        self._skills = skills
         self._dispatcher = dispatcher
         self._suggestions = Suggestions(registry, dispatcher)
 
@@ -247,7 +249,10 @@ class Handlers:
         return types.GetPromptResult(description=prompt.description, messages=[message])
 
     async def _list_resources(self, server_context: Any, params: Any) -> "types.ListResourcesResult":
-        return await self._suggestions.list_resources(_get_request_context(server_context))
+        import mcp_types as types
+
+        tickets = await self._suggestions.list_tickets(_get_request_context(server_context))
+        return types.ListResourcesResult(resources=[*tickets, *self._skills.list_resources()])
 
     async def _complete(self, server_context: Any, params: "types.CompleteRequestParams") -> "types.CompleteResult":
         argument = params.argument
@@ -272,6 +277,10 @@ class Handlers:
         from mcp.shared.exceptions import MCPError
 
         uri = str(params.uri)
+        if skill := self._skills.find(uri):
+            return types.ReadResourceResult(
+                contents=[types.TextResourceContents(uri=uri, mime_type=MEDIA_TYPE, text=skill)]
+            )
         try:
             operation, arguments = prompts.find_resource(uri)
             result = await self._dispatcher.dispatch(

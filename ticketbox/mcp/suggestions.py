@@ -27,22 +27,20 @@ class Suggestions:
         self._registry = registry
         self._dispatcher = dispatcher
 
-    async def list_resources(self, context: RequestContext) -> "types.ListResourcesResult":
-        """List the unresolved tickets that are assigned to the caller, newest change first."""
+    async def list_tickets(self, context: RequestContext) -> list["types.Resource"]:
+        """List as resources the unresolved tickets that are assigned to the caller, newest change first."""
         import mcp_types as types
 
-        return types.ListResourcesResult(
-            resources=[
-                types.Resource(
-                    uri=f"ticket://{ticket.id}",
-                    name=ticket.key,
-                    title=remove_hidden_characters(ticket.title)[0],
-                    description=f"{ticket.priority.value} priority" if ticket.priority != "none" else None,
-                    mime_type="application/json",
-                )
-                for ticket in await self._list_tickets(context, assignee=["me"], limit=_LISTED)
-            ]
-        )
+        return [
+            types.Resource(
+                uri=f"ticket://{ticket.id}",
+                name=ticket.key,
+                title=remove_hidden_characters(ticket.title)[0],
+                description=f"{ticket.priority.value} priority" if ticket.priority != "none" else None,
+                mime_type="application/json",
+            )
+            for ticket in await self._list_tickets(context, assignee=["me"], limit=_LISTED)
+        ]
 
     async def complete(self, argument: str, value: str, context: RequestContext) -> "types.CompleteResult":
         """Suggest keys for an argument of a prompt or of a resource's address, by the beginning of one or of an id.

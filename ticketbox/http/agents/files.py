@@ -24,6 +24,11 @@ def list_skills() -> list[str]:
     return sorted(skill.name for skill in (_FOLDER / "plugin" / "skills").iterdir())
 
 
+def render_skills(url: str) -> dict[str, str]:
+    """Return the text of each skill by its name, for the instance at an address."""
+    return {name: render_file(f"plugin/skills/{name}/SKILL.md", url) for name in list_skills()}
+
+
 def build_plugin(url: str) -> bytes:
     """Build the zip of the Claude Code plugin, which is also a marketplace, for the instance at an address."""
     buffer = io.BytesIO()

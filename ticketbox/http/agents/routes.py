@@ -8,7 +8,7 @@ from litestar.handlers import HTTPRouteHandler
 
 from ticketbox.domain.core.problems import NotFound
 from ticketbox.edge.responses import Answer, Headers
-from ticketbox.http.agents.files import build_plugin, describe_server, list_skills, render_file
+from ticketbox.http.agents.files import build_plugin, describe_server, render_file, render_skills
 
 _HEADERS: Headers = [(b"cache-control", b"max-age=3600")]
 _MARKDOWN = "text/markdown; charset=utf-8"
@@ -36,9 +36,10 @@ def build_routes(public_url: str) -> list[HTTPRouteHandler]:
     @get("/agents/skills/{name:str}/SKILL.md")
     async def send_skill(name: str) -> Answer:
         """Send an agent skill (agentskills.io)."""
-        if name not in list_skills():
+        text = render_skills(public_url).get(name)
+        if text is None:
             raise NotFound("skill")
-        return _send(render_file(f"plugin/skills/{name}/SKILL.md", public_url), _MARKDOWN)
+        return _send(text, _MARKDOWN)
 
     @functools.cache
     def load_plugin() -> bytes:
