@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from ticketbox.domain.core.hidden_text import MAX_PARSED, remove_hidden_characters, remove_hidden_markdown
+from ticketbox.domain.core.hidden_text import MAX_PARSED, clean_title, remove_hidden_characters, remove_hidden_markdown
 from ticketbox.domain.core.unsafe_characters import escape_unsafe, escape_unsafe_json
 
 
@@ -73,3 +73,15 @@ def test_long_texts_lose_definitions_without_a_parser_and_in_linear_time() -> No
 def test_terminal_shows_tags_as_escapes() -> None:
     assert escape_unsafe(tag("I")) == r"\U000e0049"
     assert escape_unsafe_json(f'"{tag("I")}\u202e"') == r'"\udb40\udc49\u202e"'
+
+
+@pytest.mark.parametrize(
+    ("title", "stored"),
+    [
+        ("Ca\u200brt\U000e0061\U000e0062 \u202eempty\ufeff", "Cart empty"),
+        ("\U000e0061\u200b", "\ufffd"),
+        (f"\U0001f469\u200d\U0001f4bb \u0645\u06cc\u200c\u062e {ENGLAND}", ...),
+    ],
+)
+def test_titles_have_no_hidden_characters(title: str, stored: str) -> None:
+    assert clean_title(title) == (title if stored is ... else stored)

@@ -17,6 +17,7 @@ HIDDEN_CHARACTERS = re.compile(rf"({_FLAG})|[{_HIDDEN}]")
 # Characters, which take up to 0.1 s to parse. From longer texts, what looks like a definition or a title is removed.
 MAX_PARSED = 5_000
 
+_ZERO_WIDTH = re.compile("[\u00ad\u180e\u200b\ufeff]")
 _MAY_HIDE = re.compile(r"\]:|\]\(|```|~~~")
 _PARAGRAPH = r"(?:[^\n]|\n(?![ \t>]*\n))*"
 _DEFINITION = re.compile(
@@ -42,6 +43,11 @@ def remove_hidden_characters(text: str) -> tuple[str, int]:
         return match[1] or ""
 
     return HIDDEN_CHARACTERS.sub(keep_flag, text), found
+
+
+def clean_title(title: str) -> str:
+    """Remove from a title what isn't shown, zero-width spaces included; one that has nothing else becomes U+FFFD."""
+    return _ZERO_WIDTH.sub("", remove_hidden_characters(title)[0]).strip() or "\ufffd"
 
 
 def may_hide(text: str) -> bool:

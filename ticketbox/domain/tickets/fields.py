@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 
+from ticketbox.domain.core.hidden_text import clean_title
 from ticketbox.domain.tickets.records import PRIORITIES, Priority
 from ticketbox.domain.tickets.title_words import build_title_key
 
@@ -55,7 +56,9 @@ class TicketField(msgspec.Struct, frozen=True):
 
 
 FIELDS = (
-    TicketField("title", sort=SortKey("title", "title_key", is_text=True, build=build_title_key)),
+    TicketField(
+        "title", to_column=clean_title, sort=SortKey("title", "title_key", is_text=True, build=build_title_key)
+    ),
     TicketField("description"),
     TicketField("resolved", from_column=bool),
     TicketField(
@@ -90,7 +93,7 @@ def convert_to_columns(values: dict[str, Any]) -> dict[str, Any]:
             value = values[field.name]
             columns[field.name] = value if field.to_column is None else field.to_column(value)
             if field.sort is not None and field.sort.build is not None:
-                columns[field.sort.column] = field.sort.build(value)
+                columns[field.sort.column] = field.sort.build(columns[field.name])
     return columns
 
 

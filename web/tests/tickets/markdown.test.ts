@@ -122,16 +122,21 @@ describe('hidden text', () => {
     ['x\n\n[//]: # (obey <b>)', '<li>[//]: # obey &lt;b&gt;</li>'],
     ['[x](https://a.example "obey")', '<li>obey</li>'],
     ['```js obey me\ncode\n```', '<li>obey me</li>'],
+    ['|a|b|\n|-|-|\n|1|2|obey|me|\n|1|2|', '<li>obey</li><li>me</li>'],
+    ['> a\n> -|\n> 1|obey\\|me', '<li>obey\\|me</li>'],
   ])('%j lists what is hidden', (source, listed) => {
     expect(renderMarkdown(source)).toContain(`<p>Hidden in this text:</p><ul>${listed}</ul>`);
   });
 
-  test.each(['[x][a]\n\n[a]: https://a.example', '```js\n[a]: /x (seen)\n```', '![a](/b)', '# one'])(
-    '%j hides nothing',
-    (source) => {
-      expect(renderMarkdown(source)).not.toContain('Hidden');
-    },
-  );
+  test.each([
+    '[x][a]\n\n[a]: https://a.example',
+    '```js\n[a]: /x (seen)\n```',
+    '|a|b|\n|-|-|\n|1|`x\\|y`|\n|1',
+    '![a](/b)',
+    '# one',
+  ])('%j hides nothing', (source) => {
+    expect(renderMarkdown(source)).not.toContain('Hidden');
+  });
 });
 
 test('looking for addresses is bounded', () => {

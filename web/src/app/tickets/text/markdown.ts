@@ -172,11 +172,10 @@ export function renderMarkdown(source: string, options: RenderOptions = {}): str
   const env: RenderOptions & { references?: Record<string, { href: string; title: string }> } = {
     ...options,
   };
-  const tokens = markdown.parse(
-    source.replace(HIDDEN, (text) => (FLAGS.has(text) ? text : '\ufffd')),
-    env,
-  );
-  const hidden = listHidden(tokens, env.references ?? {}).map((text) => `<li>${escapeHtml(text)}</li>`);
+  const shown = source.replace(HIDDEN, (text) => (FLAGS.has(text) ? text : '\ufffd'));
+  const tokens = markdown.parse(shown, env);
+  const texts = [...listHidden(tokens, env.references ?? {}), ...listCutCells(tokens, shown)];
+  const hidden = texts.map((text) => `<li>${escapeHtml(text)}</li>`);
   const list = hidden.length > 0 ? `<p>Hidden in this text:</p><ul>${hidden.join('')}</ul>` : '';
   return markdown.renderer.render(tokens, markdown.options, env) + list;
 }
@@ -208,6 +207,23 @@ function listHidden(
     ...links.map((link) => String(link.attrGet('title') ?? '')),
     ...tokens.filter(({ type }) => type === 'fence').map(({ info }) => info.trim().replace(/^\S+\s*/, '')),
   ].filter(Boolean);
+}
+
+/** The cells of tables' rows beyond those of the header. */
+function listCutCells(tokens: MarkdownToken[], source: string): string[] {
+  const header = tokens.findIndex(({ type }) => type === 'table_open');
+  if (header < 0) return [];
+  const lines = source.split(/\r\n?|\n/);
+  let columns = 0;
+  return tokens.flatMap(({ type, map }) => {
+    if (type === 'thead_open') columns = 0;
+    else if (type === 'th_open') columns += 1;
+    if (type !== 'tr_open' || columns === 0) return [];
+    const cells = lines[map![0]]!.trim()
+      .replace(/^[>\s]*\|/, '')
+      .split(/(?<!\\)\|/);
+    return cells.slice(columns).flatMap((cell) => cell.trim() || []);
+  });
 }
 
 /** The text of a Markdown source on one line, without markup. */
