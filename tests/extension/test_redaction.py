@@ -55,7 +55,7 @@ def list_server_texts() -> list[str]:
 
 def list_corpus() -> list[str]:
     """The whole corpus of secrets and harmless lines, and the unseen ones."""
-    samples = (*list_secrets(), *list_unseen_secrets(1), *list_unseen_secrets(2))
+    samples = (*list_secrets(), *(sample for number in (1, 2, 3) for sample in list_unseen_secrets(number)))
     return [*(sample.text for sample in samples), *list_harmless_lines(), *list_unseen_harmless_lines()]
 
 

@@ -1,4 +1,4 @@
-"""Texts beside the corpus of redaction: the first list was read while rules were written, the second never.
+"""Texts beside the corpus of redaction: the first two lists were read while rules were written, the third never.
 
 Their figures are those of the documentation.
 
