@@ -109,7 +109,7 @@ function toEdit(
   return toAction(
     label,
     icon,
-    () => void editTickets([ticket], typeof edit === 'function' ? edit() : edit, () => undefined),
+    () => void editTickets([ticket], typeof edit === 'function' ? edit() : edit, { show: () => undefined }),
   );
 }
 

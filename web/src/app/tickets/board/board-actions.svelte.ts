@@ -3,17 +3,17 @@ import type { EditProperty } from '../fields';
 import type { Board } from './board.svelte';
 import type { CardGrid } from './board-model.svelte';
 import type { CardAction } from './card/card-actions';
+import { Cursor } from './cursor.svelte';
 import type { Swimlanes } from './swimlanes/swimlanes.svelte';
+import type { EditedList } from './ticket-edits';
 
 const MAX_SELECTED = 50;
 
 /** What is selected and pointed at on a board, and the picker that changes it. */
-export class BoardActions {
+export class BoardActions implements EditedList {
   selected = $state.raw<ReadonlySet<string>>(new Set());
   /** The card under the mouse. */
   hoveredId = $state<string | null>(null);
-  /** The card that has the focus. */
-  focusedId = $state<string | null>(null);
   /** The ticket that the preview beside the board shows. */
   peekedId = $state<string | null>(null);
   picker = $state.raw<{
@@ -24,10 +24,12 @@ export class BoardActions {
   /** Null while the board is shown in columns alone. */
   swimlanes = $state.raw<Swimlanes | null>(null);
   readonly board: Board;
+  readonly cursor: Cursor;
   #last: string | null = null;
 
   constructor(board: Board) {
     this.board = board;
+    this.cursor = new Cursor(() => this.grid, board.place.focusedId);
   }
 
   /** Where keys and drags move cards. */
@@ -37,7 +39,7 @@ export class BoardActions {
 
   /** The card that keys act on: the focused one, else the one under the mouse. */
   get activeId(): string | null {
-    return this.focusedId ?? this.hoveredId;
+    return this.cursor.wantedId ?? this.cursor.focusedId ?? this.hoveredId;
   }
 
   /** The tickets that an action is for: the selected ones, else the active one. */
@@ -74,14 +76,25 @@ export class BoardActions {
       if (anchor) this.picker = { property: action, tickets, anchor };
       return;
     }
+    this.leave(tickets);
     if (action === 'archive') this.clear();
     void import('./ticket-edits').then(
       ({ ARCHIVE, editTickets, sendToAgent }) =>
         action === 'archive'
-          ? editTickets(tickets, ARCHIVE, this.show)
-          : editTickets(tickets.toReversed(), sendToAgent(), this.show), // the last one sent is on top
+          ? editTickets(tickets, ARCHIVE, this)
+          : editTickets(tickets.toReversed(), sendToAgent(), this), // the last one sent is on top
     );
   }
 
-  show = (ticket: Ticket): void => this.board.show(ticket);
+  show(ticket: Ticket): void {
+    this.board.show(ticket);
+  }
+
+  leave(tickets: Ticket[]): void {
+    this.cursor.leave(tickets.map(({ id }) => id));
+  }
+
+  focus(ticket: Ticket): void {
+    this.cursor.focusCard(ticket.id);
+  }
 }

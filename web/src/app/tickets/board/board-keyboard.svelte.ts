@@ -16,8 +16,6 @@ const STEPS: Record<string, [across: number, down: number]> = {
 export class BoardKeyboard {
   heldId = $state<string | null>(null);
   announcement = $state('');
-  /** The card that will get the focus: the virtual list must render it. */
-  wantedId = $state<string | null>(null);
   #from: Position | undefined;
   readonly #actions: () => BoardActions;
 
@@ -26,14 +24,14 @@ export class BoardKeyboard {
   }
 
   handleKey(event: KeyboardEvent): void {
-    const { grid } = this.#actions();
+    const { grid, cursor } = this.#actions();
     const card = (event.target as HTMLElement).closest<HTMLElement>('[data-ticket]');
-    const id = card && (this.wantedId ?? card.dataset.ticket); // keys can be faster than frames
+    const id = card && (cursor.wantedId ?? card.dataset.ticket); // keys can be faster than frames
     if (!id || event.ctrlKey || event.metaKey || event.altKey) return;
     const step = STEPS[event.key];
     if (step) {
       if (this.heldId === id) this.#moveCard(grid, id, step);
-      else this.focusCard(grid.ticketBeside(id, ...step));
+      else cursor.focusCard(grid.ticketBeside(id, ...step));
     } else if (event.key === ' ' && this.heldId === null) this.peek(id);
     else if ((event.key === ' ' || event.key === 'Enter') && this.heldId === id) this.#drop(grid, id);
     else if (event.key === 'Escape' && this.heldId === id) this.#cancel(grid, id);
@@ -46,32 +44,25 @@ export class BoardKeyboard {
   handleFocusIn(event: FocusEvent): void {
     const actions = this.#actions();
     const card = event.target as HTMLElement;
-    actions.focusedId = card.dataset.ticket ?? null;
+    const id = card.dataset.ticket;
+    if (id) actions.cursor.enter(id, card);
     const swimlane = card.closest<HTMLElement>('[data-swimlane]')?.dataset.swimlane;
     if (actions.swimlanes && swimlane !== undefined) actions.swimlanes.current = swimlane;
-    if (actions.peekedId !== null && actions.focusedId !== null) actions.peekedId = actions.focusedId;
-    this.wantedId = null;
+    if (actions.peekedId !== null && id) actions.peekedId = actions.cursor.focusedId;
   }
 
-  /** Move the focus down or up in a lane: from the active card, else to the first one of the board. */
+  /** Move the focus down or up in a lane: from the active card, else to where it last was, or the first card. */
   step(down: number): void {
-    const { grid, activeId } = this.#actions();
-    const id = this.wantedId ?? activeId;
-    this.focusCard(id === null ? grid.firstTicket() : grid.ticketBeside(id, 0, down));
-  }
-
-  findCard(id: string | null | undefined): HTMLElement | null {
-    if (!id) return null;
-    const card = `[data-ticket="${CSS.escape(id)}"]`;
-    const swimlane = CSS.escape(this.#actions().swimlanes?.current ?? '');
-    return document.querySelector(`[data-swimlane="${swimlane}"] ${card}`) ?? document.querySelector(card);
+    const { grid, activeId, cursor } = this.#actions();
+    const last = cursor.id !== null && grid.positionOf(cursor.id) ? cursor.id : grid.firstTicket();
+    cursor.focusCard(activeId === null ? last : grid.ticketBeside(activeId, 0, down));
   }
 
   /** Drop a held card where it is when the focus leaves it. */
   handleFocusOut(event: FocusEvent): void {
-    const { grid } = this.#actions();
+    const { grid, cursor } = this.#actions();
     const id = (event.target as HTMLElement).dataset.ticket;
-    this.#actions().focusedId = null;
+    cursor.focusedId = null;
     // a moved card is rendered again and loses the focus for a moment, to no other element
     if (this.heldId && id === this.heldId && event.relatedTarget) this.#drop(grid, this.heldId);
   }
@@ -91,14 +82,14 @@ export class BoardKeyboard {
     const id = actions.peekedId;
     actions.peekedId = null;
     this.announcement = 'Preview closed';
-    if (actions.focusedId === null) this.focusCard(id);
+    if (actions.cursor.focusedId === null) actions.cursor.focusCard(id);
   }
 
   /** Pick up the active card, to move it with the arrow keys. */
   pickUp(): void {
-    const { board, grid, activeId: id } = this.#actions();
+    const { board, grid, activeId: id, cursor } = this.#actions();
     if (id === null || this.heldId !== null || !board.find(id)) return;
-    this.focusCard(id);
+    cursor.focusCard(id);
     this.heldId = id;
     this.#from = grid.positionOf(id);
     this.announcement = `Picked up ${board.find(id)!.ticket.title}. Use the arrow keys to move it, Space to drop it, Escape to cancel.`;
@@ -111,8 +102,9 @@ export class BoardKeyboard {
     const index = tickets.findIndex((each) => each.id === id);
     this.announcement = `${name}, ${index + 1} of ${tickets.length}`;
     flushSync(); // it is rendered again, and the next key must reach it
-    this.findCard(id)?.focus({ preventScroll: true });
-    this.focusCard(id);
+    const { cursor } = this.#actions();
+    cursor.findCard(id)?.focus({ preventScroll: true });
+    cursor.focusCard(id);
   }
 
   #drop(grid: CardGrid, id: string): void {
@@ -128,19 +120,6 @@ export class BoardKeyboard {
     grid.move(id, this.#from!);
     this.heldId = null;
     this.announcement = 'Move cancelled.';
-    this.focusCard(id);
-  }
-
-  /** Focus a card, wherever the lane is scrolled to. */
-  focusCard(id: string | undefined): void {
-    if (id === undefined) return;
-    this.wantedId = id;
-    requestAnimationFrame(() => {
-      if (this.wantedId !== id) return;
-      this.wantedId = null;
-      const card = this.findCard(id);
-      card?.focus({ preventScroll: true });
-      card?.closest('li')?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
-    });
+    this.#actions().cursor.focusCard(id);
   }
 }

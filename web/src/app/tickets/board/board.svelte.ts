@@ -176,7 +176,9 @@ let last: Board | undefined;
 
 /** Return a project's board: the one that was shown last, if it is the same, so that Back finds it as it was. */
 export function openBoard(project: string, filters: Filters): Board {
-  if (last?.project !== project || JSON.stringify(last.filters) !== JSON.stringify(filters))
-    last = new Board(project, filters);
+  if (last?.project === project && JSON.stringify(last.filters) === JSON.stringify(filters)) return last;
+  const focusedId = last?.project === project ? last.place.focusedId : null; // filters keep the place
+  last = new Board(project, filters);
+  last.place.focusedId = focusedId;
   return last;
 }

@@ -14,6 +14,15 @@ export interface Edit {
   revert: (before: Ticket) => Promise<Ticket>;
 }
 
+/** A list of tickets that edits change. */
+export interface EditedList {
+  show: (ticket: Ticket) => void;
+  /** Move the focus on before tickets leave their place. */
+  leave?: (tickets: Ticket[]) => void;
+  /** Focus a ticket that is back. */
+  focus?: (ticket: Ticket) => void;
+}
+
 const at = (ticket: Ticket) => ({ path: { ticket_id: ticket.id } });
 
 export const patch = (ticket: Ticket, body: TicketChanges) =>
@@ -123,16 +132,12 @@ export function sendToAgent(): Edit {
 }
 
 /** Change tickets one after the other, so that moved ones keep their order. */
-export async function editTickets(
-  tickets: Ticket[],
-  edit: Edit,
-  show: (ticket: Ticket) => void,
-): Promise<void> {
+export async function editTickets(tickets: Ticket[], edit: Edit, list: EditedList): Promise<void> {
   const failed: Ticket[] = [];
   let reason = '';
   for (const ticket of tickets) {
     try {
-      show(await edit.run(ticket));
+      list.show(await edit.run(ticket));
     } catch (error) {
       failed.push(ticket);
       reason ||= describeError(error);
@@ -142,12 +147,15 @@ export async function editTickets(
   if (failed.length > 0)
     toasts.showError(new Error(`${nameTickets(failed)} not changed: ${reason}`), {
       label: 'Try again',
-      run: () => void editTickets(failed, edit, show),
+      run: () => void editTickets(failed, edit, list),
     });
   else
     toasts.show(`${nameTickets(changed)} ${edit.done}`, {
       label: 'Undo',
-      run: () => void editTickets(changed, { ...edit, done: 'restored', run: edit.revert }, show),
+      run: () =>
+        void editTickets(changed, { ...edit, done: 'restored', run: edit.revert }, list).then(() =>
+          list.focus?.(changed[0]!),
+        ),
     });
 }
 
