@@ -165,7 +165,7 @@ class Resource(msgspec.Struct, frozen=True):
 RESOURCES = (
     Resource("ticket://{id}", "ticket", "A ticket with its capture.", "application/json", "get_ticket", "ticket_id"),
     Resource(
-        "ticket://{id}/screenshot", "screenshot", "The full-size screenshot of a ticket's newest capture.",
+        "ticket://{id}/screenshot", "screenshot", "The full-size screenshot of a ticket's richest capture.",
         None, "get_screenshot", "ticket_id",
     ),
     Resource(

@@ -3,7 +3,7 @@
 import json
 
 from tests.support.mcp_client import call_tool
-from tests.support.operation_cases import NEVER, make_capture
+from tests.support.operation_cases import NEVER, build_parts, capture_arguments, make_capture
 from tests.support.server import World, expect_error, ok
 
 
@@ -20,6 +20,31 @@ def test_captures_are_listed_newest_first(world: World) -> None:
     assert [each["id"] for each in detail["captures"]] == ids
     assert detail["capture"]["id"] == ids[0]
     assert ok(world.api.get(f"/tickets/{world.ticket()['id']}/captures"))["items"] == []
+
+
+def test_ticket_shows_its_newest_capture_with_a_replay_then_with_a_screenshot(world: World) -> None:
+    def send(*left_out: str) -> str:
+        arguments = capture_arguments(world.project, ticket_id=ticket, **({"project_id": None} if ticket else {}))
+        parts = {name: value for name, value in arguments.items() if name not in left_out}
+        return ok(world.api.post("/captures", files=build_parts(parts)))["capture_id"]
+
+    def show(**query: str) -> str:
+        return ok(world.api.get(f"/tickets/{ticket}", params=query))["capture"]["id"]
+
+    made = make_capture(world)
+    ticket, whole = made["ticket_id"], made["capture_id"]
+    bare, pictured = send("replay", "screenshot"), send("replay")
+    assert show() == whole
+    assert show(capture_id=bare) == bare
+    listed = {each["id"]: each for each in ok(world.api.get("/tickets"))["items"]}
+    assert listed[ticket]["capture"]["id"] == whole
+    ok(world.owner.web.delete(f"/captures/{whole}"))
+    assert show() == pictured
+    ok(world.owner.web.delete(f"/captures/{pictured}"))
+    assert show() == bare
+    other = make_capture(world)["capture_id"]
+    expect_error(world.api.get(f"/tickets/{ticket}", params={"capture_id": other}), 400, "invalid_request")
+    expect_error(world.api.get(f"/tickets/{ticket}", params={"capture_id": NEVER["capture"]}), 404, "not_found")
 
 
 def test_each_capture_has_its_screenshot(world: World) -> None:

@@ -67,7 +67,7 @@ class FrequentError(msgspec.Struct, frozen=True):
 
 
 class CaptureSummary(msgspec.Struct, frozen=True):
-    """A summary of a ticket's newest capture.
+    """A summary of a capture; a ticket's own is that of its richest one.
 
     `screenshot_version` changes with the annotations. `main_error` is the most frequent class of errors. `external` is
     whether somebody without an account sent it.

@@ -109,7 +109,7 @@ def store_capture(
         main_error=prepared.main_error,
         external=external,
     )
-    captures.set_newest_capture(tx, row.key, key, summary)
+    captures.set_summary(tx, row.key, key, summary)
     if prepared.counts.errors or prepared.counts.console:
         source_maps.queue_capture(tx, row.project, key)
 

@@ -26,7 +26,7 @@ from ticketbox.domain.captures.summaries.overview import ErrorGroup, FailedReque
 from ticketbox.domain.core.access.policy import Actor, Via
 from ticketbox.domain.core.access.scopes import Scope
 from ticketbox.domain.core.fairness.limits import Budget
-from ticketbox.domain.core.problems import NotFound
+from ticketbox.domain.core.problems import InvalidField, NotFound
 from ticketbox.domain.core.records import By, Person
 from ticketbox.domain.events.records import Event
 from ticketbox.domain.git.records import GitLink
@@ -35,7 +35,7 @@ from ticketbox.domain.tickets.links import TicketLink
 from ticketbox.domain.tickets.records import CaptureSummary, Claim, Comment, Status, Ticket, WorkState
 from ticketbox.domain.work.records import WorkQuestion
 from ticketbox.domain.work.verifications import Verification
-from ticketbox.operations.core.lookups import TicketId, resolve_ticket_id
+from ticketbox.operations.core.lookups import CaptureId, TicketId, find_readable, resolve_ticket_id
 from ticketbox.operations.core.paging import NEWEST
 from ticketbox.operations.core.registry import Tool, operation
 from ticketbox.operations.tickets.finding.lists import StatusFilter, TicketStatus
@@ -89,6 +89,7 @@ class GetTicket(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
         Detail,
         Meta(description="`summary` limits streams to about 3,000 tokens; `full` to 1 MB, in tools to 14,000 tokens."),
     ] = Detail.SUMMARY
+    capture_id: Annotated[CaptureId, Meta(description="A capture of the ticket. Default: the richest.")] | None = None
 
 
 class CaptureDetail(CaptureSummary, frozen=True):
@@ -114,11 +115,11 @@ class CaptureDetail(CaptureSummary, frozen=True):
 
 
 class TicketDetail(Ticket, frozen=True, kw_only=True):
-    """A ticket with its newest capture, links, attachments and watchers, and other parts if included.
+    """A ticket with its richest capture, links, attachments and watchers, and other parts if included.
 
-    `captures` are the newest 50, newest first, `questions` those that wait for an answer, `git_links` up to 50 pull
-    requests, branches and commits. `occurrences` is how often the bug was seen, as `add_occurrence` counts it.
-    `reporter` is who reported it without an account.
+    The richest capture is the newest with a replay, else with a screenshot. `captures` are the newest 50, newest first,
+    `questions` those that wait for an answer, `git_links` up to 50 pull requests, branches and commits. `occurrences`
+    is how often the bug was seen, as `add_occurrence` counts it. `reporter` is who reported it without an account.
     """
 
     occurrences: int
@@ -149,7 +150,7 @@ class TicketDetail(Ticket, frozen=True, kw_only=True):
     ),
 )
 def get_ticket(tx: Read, actor: Actor, args: GetTicket) -> TicketDetail:
-    """Read a ticket with its newest capture, shortened to the most important entries."""
+    """Read a ticket with its richest capture, shortened to the most important entries."""
     status = None if args.status is StatusFilter.ALL else Status(args.status.value)
     row = records.find_ticket(tx, actor.viewer, resolve_ticket_id(tx, actor, args.ticket_id), status)
     if row is None:
@@ -161,7 +162,8 @@ def load_detail(tx: Read, actor: Actor, key: int, ticket: Ticket, args: GetTicke
     """Load what belongs to a ticket, as far as it is asked for."""
     fields = msgspec.structs.asdict(ticket)
     has = records.find_related_rows(tx, key)
-    fields["capture"] = None if ticket.capture is None else _load_capture(tx, actor, key, args)
+    has_capture = ticket.capture is not None or args.capture_id is not None
+    fields["capture"] = _load_capture(tx, actor, key, args) if has_capture else None
     return TicketDetail(
         **fields,
         occurrences=has.occurrences,
@@ -199,7 +201,11 @@ def _list_verifications(tx: Read, ticket: int) -> list[Verification]:
 
 
 def _load_capture(tx: Read, actor: Actor, ticket: int, args: GetTicket) -> CaptureDetail | None:
-    key = captures.find_newest_capture(tx, ticket)
+    key = captures.find_shown_capture(tx, ticket)
+    if args.capture_id is not None:
+        key = find_readable(tx, actor, "capture", args.capture_id).key
+        if captures.load_ticket_key(tx, key) != ticket:
+            raise InvalidField("capture_id", "the capture belongs to another ticket")
     if key is None:
         return None
     stored = captures.load_capture(tx, key)

@@ -58,10 +58,23 @@ def insert_capture(tx: Write, user: int, ticket: int, new: NewCapture, byline: i
     )  # fmt: skip
 
 
-def set_newest_capture(tx: Write, ticket: int, key: int, summary: CaptureSummary) -> None:
-    """Set a ticket's newest capture, with the summary that the ticket shows."""
+SET_RICHEST_CAPTURE = """
+UPDATE ticket SET capture_id = (
+  SELECT k.id FROM capture k WHERE k.ticket_id = ticket.id
+  ORDER BY k.replay IS NULL, k.summary ->> '$.screenshot_id' IS NULL, k.id DESC LIMIT 1
+) WHERE id = ?
+"""
+
+
+def set_summary(tx: Write, ticket: int, key: int, summary: CaptureSummary) -> None:
+    """Set the summary of a ticket's new capture."""
     tx.execute("UPDATE capture SET summary = ? WHERE id = ?", (msgspec.json.encode(summary).decode(), key))
-    tx.execute("UPDATE ticket SET capture_id = ? WHERE id = ?", (key, ticket))
+    show_richest_capture(tx, ticket)
+
+
+def show_richest_capture(tx: Write, ticket: int) -> None:
+    """Let a ticket show its newest capture with a replay, else with a screenshot, else the newest."""
+    tx.execute(SET_RICHEST_CAPTURE, (ticket,))
 
 
 def confirm_capture(tx: Write, key: int, byline: int) -> None:
@@ -197,8 +210,8 @@ def list_summaries(tx: Read, ticket: int, limit: int) -> list[CaptureSummary]:
     return [msgspec.json.decode(summary, type=CaptureSummary) for (summary,) in rows]
 
 
-def find_newest_capture(tx: Read, ticket: int) -> int | None:
-    """Find the key of a ticket's newest capture."""
+def find_shown_capture(tx: Read, ticket: int) -> int | None:
+    """Find the key of the capture that a ticket shows."""
     return tx.fetch_value("SELECT capture_id FROM ticket WHERE id = ?", (ticket,))
 
 

@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 from ticketbox.store.captures import assets, previews
+from ticketbox.store.captures.captures import show_richest_capture
 from ticketbox.store.core import blobs
 from ticketbox.store.file.database import Read, Write
 
@@ -58,22 +59,19 @@ def _delete_asset(tx: Write, key: int) -> None:
 
 SELECT_ASSETS_OF_CAPTURE = "SELECT id FROM asset WHERE capture_id = ?"
 SELECT_CONTENTS = "SELECT excerpt, console, network, errors, actions, replay FROM capture WHERE id = ?"
-SET_NEWEST_CAPTURE = """
-UPDATE ticket SET capture_id = (SELECT max(k.id) FROM capture k WHERE k.ticket_id = ticket.id) WHERE id = ?
-"""
 
 
 def delete_capture(tx: Write, ticket: int, key: int) -> None:
     """Delete a capture of a ticket, and overwrite its contents unless something else uses them.
 
-    The newest of the remaining captures becomes the one that the ticket shows.
+    The richest of the remaining captures becomes the one that the ticket shows.
     """
     for (asset,) in tx.fetch_all(SELECT_ASSETS_OF_CAPTURE, (key,)):
         _delete_asset(tx, asset)
     contents = tx.fetch_one(SELECT_CONTENTS, (key,))
     assert contents is not None
     tx.execute("DELETE FROM capture WHERE id = ?", (key,))
-    tx.execute(SET_NEWEST_CAPTURE, (ticket,))
+    show_richest_capture(tx, ticket)
     for blob in set(contents) - {None}:
         blobs.delete_if_unused(tx, blob)
     tx.destroys = tx.deletes_words = True

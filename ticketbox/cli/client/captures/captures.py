@@ -103,7 +103,7 @@ def _read_har(server: Server, given: Json, _: Json) -> httpx2.Response:
 
 
 def find_capture_id(server: Server, wanted: str) -> str:
-    """Return the id of a capture, or of the newest capture of a ticket."""
+    """Return the id of a capture, or of the richest capture of a ticket."""
     if wanted.startswith("cap_"):
         return wanted
     found = decode_body(_read_capture(server, {"ticket_id": wanted, "include": []}, {}))

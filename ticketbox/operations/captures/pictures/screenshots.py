@@ -27,10 +27,10 @@ from ticketbox.store.file.database import Read
 
 
 class GetScreenshot(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """The screenshot is that of the ticket's newest capture, unless `capture_id` names another one."""
+    """The screenshot is that of the ticket's richest capture, unless `capture_id` names another one."""
 
     ticket_id: Annotated[TicketId, Meta(description="The ticket; not required with capture_id.")] | None = None
-    capture_id: Annotated[CaptureId, Meta(description="A capture of the ticket. Default: the newest.")] | None = None
+    capture_id: Annotated[CaptureId, Meta(description="A capture of the ticket. Default: the richest.")] | None = None
     annotated: Annotated[bool, Meta(description="Draw the annotations.")] = False
     max_side: (
         Annotated[
@@ -121,7 +121,7 @@ def _build_content(image: processing.Picture) -> Content:
     ),
 )
 def get_screenshot(tx: Read, actor: Actor, args: GetScreenshot) -> StoredScreenshot:
-    """Download the screenshot of a ticket's newest capture, with or without annotations, at the requested size."""
+    """Download the screenshot of a ticket's richest capture, with or without annotations, at the requested size."""
     capture = _find_capture(tx, actor, args)
     key = None if capture is None else assets.find_screenshot(tx, capture)
     if key is None:
@@ -137,7 +137,7 @@ def _find_capture(tx: Read, actor: Actor, args: GetScreenshot) -> int | None:
         raise InvalidField("ticket_id", "ticket_id or capture_id is required")
     ticket = None if args.ticket_id is None else find_readable_ticket(tx, actor, args.ticket_id).key
     if args.capture_id is None:
-        return None if ticket is None else captures.find_newest_capture(tx, ticket)
+        return None if ticket is None else captures.find_shown_capture(tx, ticket)
     capture = find_readable(tx, actor, "capture", args.capture_id).key
     if ticket not in {None, captures.load_ticket_key(tx, capture)}:
         raise InvalidField("capture_id", "the capture belongs to another ticket")

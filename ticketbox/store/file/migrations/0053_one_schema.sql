@@ -60,6 +60,13 @@ CREATE TABLE account_link (
 ) STRICT, WITHOUT ROWID;
 INSERT INTO account_link SELECT user_id, 'address', address, key_hash, asks, asked_at, expires_at FROM address_change;
 DROP TABLE address_change;
+
+-- A ticket shows its richest capture.
+UPDATE ticket SET capture_id = (
+  SELECT k.id FROM capture k WHERE k.ticket_id = ticket.id
+  ORDER BY k.replay IS NULL, k.summary ->> '$.screenshot_id' IS NULL, k.id DESC LIMIT 1
+) WHERE capture_id IS NOT NULL;
+
 -- The search index separates the words of every script.
 DROP TABLE search_term;
 DROP TABLE search;

@@ -11,6 +11,7 @@ import type {
 } from '../../../../generated/api';
 import { changesTickets } from '../../companies/labels/company-labels.svelte';
 import { api, unwrap, fetchAll } from '../../core/server/client';
+import { router } from '../../core/navigation/router.svelte';
 import { Problem } from '../../core/server/problem';
 import { workspace } from '../../core/workspace.svelte';
 import type { TicketChanges } from '../fields';
@@ -42,6 +43,12 @@ export class OpenTicket {
   readonly editable = $derived(
     this.ticket?.status === 'active' && workspace.hasRole(this.ticket.company_id, 'member'),
   );
+  /** The capture that is shown: the one that the address names, else the richest. */
+  readonly captureId: string | null = $derived.by(() => {
+    const wanted = router.query.get('capture');
+    const isHere = this.ticket?.captures.some(({ id }) => id === wanted);
+    return isHere ? wanted : (this.ticket?.capture?.id ?? null);
+  });
   readonly claim = $derived(this.ticket?.claim ?? null);
   /** Whether an agent or a script holds the claim. */
   readonly isAgentAtWork = $derived(this.claim !== null && isAgent(this.claim.by));
@@ -160,7 +167,7 @@ export class OpenTicket {
         return;
       } catch (error) {
         if (!isConflict(error) || tries === MAX_TRIES) throw error;
-        this.ticket = await this.#fetchTicket();
+        this.ticket = await this.fetchTicket();
       }
     }
   }
@@ -175,7 +182,7 @@ export class OpenTicket {
         return;
       } catch (error) {
         if (!isConflict(error) || tries === MAX_TRIES) throw error;
-        const now = await this.#fetchTicket();
+        const now = await this.fetchTicket();
         this.ticket = now;
         if (now[field] !== base) throw new EditConflictError(now);
         version = now.version;
@@ -183,14 +190,12 @@ export class OpenTicket {
     }
   }
 
-  #fetchTicket(include: 'comments' | 'capture' = 'comments'): Promise<TicketDetail> {
-    const params = { path: { ticket_id: this.id }, query: { status: 'all' as const, include: [include] } };
+  /** Read the ticket with its comments, or with what the capture shown recorded. Raises Problem. */
+  fetchTicket(include: 'comments' | 'capture' = 'comments'): Promise<TicketDetail> {
+    const capture_id = include === 'capture' ? this.captureId : null;
+    const query = { status: 'all' as const, include: [include], ...(capture_id && { capture_id }) };
+    const params = { path: { ticket_id: this.id }, query };
     return unwrap(api.GET('/tickets/{ticket_id}', { params }));
-  }
-
-  /** The ticket with what its newest capture recorded. */
-  fetchWithCapture(): Promise<TicketDetail> {
-    return this.#fetchTicket('capture');
   }
 
   async #update(fields: TicketChanges, version: number): Promise<void> {
@@ -222,12 +227,6 @@ export class OpenTicket {
         : api.DELETE('/tickets/{ticket_id}/follow', { params }),
     );
     this.ticket = { ...this.ticket!, watchers };
-  }
-
-  async startWork(branch?: string): Promise<void> {
-    const params = { path: { ticket_id: this.id } };
-    const body = branch ? { branch } : {};
-    this.#applyTicket(await unwrap(api.POST('/tickets/{ticket_id}/work', { params, body })));
   }
 
   async stopWork(): Promise<void> {

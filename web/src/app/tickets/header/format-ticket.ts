@@ -1,4 +1,4 @@
-/** A ticket with what its newest capture says went wrong, as Markdown: for a chat, another tracker, or a model. */
+/** A ticket with what its capture says went wrong, as Markdown: for a chat, another tracker, or a model. */
 import type { CaptureDetail, ErrorEntry, FailedRequest, TicketDetail } from '../../../../generated/api';
 import { formatError } from '../../../shared/error-text';
 import { describeFrame } from '../../captures/console/frames';
