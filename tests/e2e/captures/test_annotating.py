@@ -118,7 +118,7 @@ def test_annotations_are_moved_coloured_deleted_and_undone(chromium: Chromium, w
         await draw(page, "Rectangle", (0.1, 0.1), (0.3, 0.3))
         frame = await frame_of(page)
         await draw(page, "Select", (0.2, 0.2), (0.5, 0.2))
-        await page.get_by_role("radio", name="Green").click()
+        await page.get_by_role("radio", name="Blue").click()
         mark = frame.get_by_role("button", name="Rectangle")
         await mark.dblclick(force=True)
         await page.get_by_label("Annotation text").fill("this")

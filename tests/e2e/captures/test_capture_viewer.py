@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from playwright.async_api import Page, expect
+from playwright.async_api import Locator, Page, expect
 
 from tests.e2e.support.app import (
     EVERY,
@@ -66,6 +66,11 @@ def full(world: World, **given: object) -> dict[str, str]:
     return capture_on(world, console=CONSOLE, network=NETWORK, errors=ERRORS, actions=ACTIONS, **given)
 
 
+async def open_environment(page: Page) -> Locator:
+    await page.get_by_role("button", name="Environment").or_(page.get_by_title("Environment")).first.click()
+    return page.get_by_role("region", name="Environment")
+
+
 @pytest.mark.long
 @EVERY
 def test_every_tab_shows_its_stream(chromium: Chromium, world: World, looks: Looks) -> None:
@@ -86,11 +91,9 @@ def test_every_tab_shows_its_stream(chromium: Chromium, world: World, looks: Loo
         sizes = set()
         for tab, holds in {
             "Screenshot": "%",
-            "Steps": "Clicked button “Pay”",
             "Console": "price missing",
             "Network": "quote",
             "Errors": "RangeError",
-            "Environment": "Capture health",
         }.items():
             await page.get_by_role("tab", name=tab).click()
             await expect(page.get_by_role("tabpanel").first).to_contain_text(holds)
@@ -98,9 +101,9 @@ def test_every_tab_shows_its_stream(chromium: Chromium, world: World, looks: Loo
             await assert_fits(page)
             sizes.add(await page.evaluate(measure))
         assert len(sizes) == 1, "the page moves with the tabs"
-        await expect(page).to_have_url(re.compile(r"/environment$"))
+        await expect(page).to_have_url(re.compile(r"/errors$"))
         await page.reload()
-        await expect(page.get_by_role("tab", name="Environment")).to_have_attribute("aria-selected", "true")
+        await expect(page.get_by_role("tab", name="Errors")).to_have_attribute("aria-selected", "true")
 
     use(chromium, world.owner, f"/tickets/{ticket['id']}", look, looks)
 
@@ -111,7 +114,7 @@ def test_tabs_are_selected_by_keyboard(chromium: Chromium, world: World) -> None
 
     async def press(page: Page) -> None:
         await page.get_by_role("tab", name="Timeline").focus()
-        for name in ("Screenshot", "Steps", "Console", "Network", "Errors", "Environment", "Timeline"):
+        for name in ("Screenshot", "Console", "Network", "Errors", "Timeline"):
             await page.keyboard.press("ArrowRight")
             await expect(page.get_by_role("tab", name=name)).to_be_focused()
             await expect(page.get_by_role("tab", name=name)).to_have_attribute("aria-selected", "true")
@@ -323,9 +326,9 @@ def test_missing_entries_are_reported_with_the_reason(
             await expect(panel).to_contain_text("4.20 s after the page loaded")
         else:
             await expect(panel).not_to_contain_text("recorded only")
-        await page.get_by_role("tab", name="Environment").click()
-        await expect(panel).to_contain_text(words or "Complete.")
-        await expect(panel).to_contain_text("Nothing was redacted")
+        environment = await open_environment(page)
+        await expect(environment).to_contain_text(words or "Complete.")
+        await expect(environment).to_contain_text("Nothing was redacted")
 
     use(chromium, world.owner, f"/tickets/{ticket['id']}/console", look)
 
@@ -338,11 +341,11 @@ def test_redactions_are_counted(chromium: Chromium, world: World) -> None:
     ticket = capture_on(world, network=[secret])
 
     async def look(page: Page) -> None:
-        await expect(page.get_by_role("tabpanel").first).to_contain_text(
+        await expect(await open_environment(page)).to_contain_text(
             "Redacted before storage: 1 header value and 1 URL value."
         )
 
-    use(chromium, world.owner, f"/tickets/{ticket['id']}/environment", look)
+    use(chromium, world.owner, f"/tickets/{ticket['id']}", look)
 
 
 def test_timeline_merges_the_streams_and_shows_details(chromium: Chromium, world: World) -> None:
@@ -370,8 +373,7 @@ def test_timeline_merges_the_streams_and_shows_details(chromium: Chromium, world
         await expect(moments).to_have_text([re.compile("Opened /cart"), re.compile("Clicked button “Pay”")])
         await moments.last.click()
         await expect(details).to_contain_text("#pay")
-        await page.get_by_role("button", name="Around error").click()
-        await expect(moments).to_have_count(13)
+        await page.get_by_role("button", name="All").click()
         await page.get_by_text("Captured at 1:00.0").wait_for()
         await page.get_by_role("button", name="Full screen").click()
         whole = page.get_by_role("dialog", name="Capture")
@@ -444,7 +446,7 @@ def test_script_in_captured_text_is_inert(chromium: Chromium, world: World) -> N
     )
 
     async def look(page: Page) -> None:
-        for tab in ("Console", "Network", "Errors", "Environment"):
+        for tab in ("Console", "Network", "Errors"):
             await page.get_by_role("tab", name=tab).click()
             panel = page.get_by_role("tabpanel", name=tab)
             await expect(panel).to_contain_text("script")
@@ -485,7 +487,7 @@ def test_environment_has_performance_flags_and_storage_names(chromium: Chromium,
     ticket = capture_on(world, environment=environment)
 
     async def look(page: Page) -> None:
-        panel = page.get_by_role("region", name="Environment")
+        panel = await open_environment(page)
         vitals = panel.get_by_role("listitem")
         await expect(vitals.filter(has_text="LCP")).to_have_text(re.compile(r"1.24 s\s*good"))
         await expect(vitals.filter(has_text="INP")).to_have_text(re.compile(r"340 ms\s*needs improvement"))
@@ -498,4 +500,26 @@ def test_environment_has_performance_flags_and_storage_names(chromium: Chromium,
         await assert_accessible(page)
         await assert_fits(page)
 
-    use(chromium, world.owner, f"/tickets/{ticket['id']}/environment", look, looks)
+    use(chromium, world.owner, f"/tickets/{ticket['id']}", look, looks)
+
+
+def test_other_captures_are_opened_by_keys_and_address(chromium: Chromium, world: World) -> None:
+    first = full(world)
+    second = capture_on(world, ticket_id=first["id"], errors=[failure(1, "another one")])
+
+    async def switch(page: Page) -> None:
+        await expect(page.get_by_role("button", name="Capture 2 of 2")).to_be_visible()
+        await expect(page.get_by_role("option", name="TypeError: another one")).to_be_visible()
+        await page.keyboard.press("[")
+        await expect(page.get_by_role("option", name="RangeError: other")).to_be_visible()
+        await page.get_by_role("tab", name="Console").click()
+        await expect(page).to_have_url(re.compile(rf"/console\?capture={first['capture_id']}$"))
+        await page.reload()
+        await expect(page.get_by_role("tabpanel", name="Console")).to_contain_text("price missing")
+        await page.get_by_role("button", name="Capture 1 of 2").click()
+        await page.get_by_role("menuitemcheckbox", name="2 ·").click()
+        await expect(page.get_by_role("button", name="Capture 2 of 2")).to_be_visible()
+        await expect(page).to_have_url(re.compile(r"/console$"))
+        await assert_accessible(page)
+
+    use(chromium, world.owner, f"/tickets/{second['id']}", switch)

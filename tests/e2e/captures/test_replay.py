@@ -78,6 +78,9 @@ def test_replay_follows_the_timeline_and_plays(chromium: Chromium, world: World)
         await expect(replay.get_by_title("TypeError: no total")).to_contain_class("problem")
 
         await page.get_by_role("tab", name="Replay").click()
+        await expect(place).to_have_attribute("aria-valuetext", "0:05.0")
+        await page.reload()
+        await expect(place).to_have_attribute("aria-valuetext", "0:03.5")  # three seconds before the error
         await expect(heading).to_have_text("Your cart")
         await place.press("End")
         await expect(heading).to_have_text("Total: NaN")

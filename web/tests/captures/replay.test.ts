@@ -1,5 +1,11 @@
 import { expect, test } from 'vitest';
-import { chooseNextSpeed, markMoments, measureReplay, placeTime } from '../../src/app/captures/replay/replay';
+import {
+  chooseNextSpeed,
+  findOpening,
+  markMoments,
+  measureReplay,
+  placeTime,
+} from '../../src/app/captures/replay/replay';
 import type { Moment } from '../../src/app/captures/timeline/timeline';
 
 const event = (timestamp: number) => ({ type: 3, timestamp, data: {} });
@@ -35,4 +41,19 @@ test('errors, failed requests and steps are marked, as far as the replay shows t
 
 test('the speed changes in turns', () => {
   expect([1, 2, 4, 0.5, 3].map(chooseNextSpeed)).toEqual([2, 4, 0.5, 1, 1]);
+});
+
+test('a replay opens three seconds before a failure, but at no page without its styles', () => {
+  const page = (timestamp: number) => ({ type: 2, timestamp, data: {} });
+  const style = (timestamp: number) => ({
+    type: 3,
+    timestamp,
+    data: { source: 0, adds: [], attributes: [{ attributes: { _cssText: 'a {}' } }] },
+  });
+  const events = [page(1000), event(1100), style(2500), event(8000), event(20000)];
+  expect(findOpening(events, 12000)).toBe(9000);
+  expect(findOpening(events, 4500)).toBe(2500);
+  expect(findOpening(events, 2000)).toBe(2000);
+  expect(findOpening([page(1000), event(1100)], 1500)).toBe(1000);
+  expect(findOpening([page(1000), page(9000), style(9400), event(20000)], 12300)).toBe(9400);
 });

@@ -1,11 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { countErrors } from '../../src/app/captures/console/errors';
-import {
-  findTrouble,
-  formatClock,
-  mergeStreams,
-  selectMoments,
-} from '../../src/app/captures/timeline/timeline';
+import { formatClock, mergeStreams, selectMoments } from '../../src/app/captures/timeline/timeline';
+import { findBug, findRow, tellStory } from '../../src/app/captures/timeline/story';
 import { findNavigations } from '../../src/app/captures/navigation';
 import example from '../../../tests/domain/captures/timeline.json';
 import type { ConsoleEntry, ErrorEntry, NetworkEntry, Step } from '../../generated/api';
@@ -71,22 +67,73 @@ describe('timeline', () => {
         ...(pages.has(place) ? ['page'] : []),
       ]),
     ).toEqual(example.moments);
-    expect(name(findTrouble(merged)!)).toBe(example.first_failure);
   });
 
-  test('selects problems, and what is around the first error', () => {
+  test('selects problems and steps', () => {
     expect(selectMoments(moments, 'problems')).toHaveLength(4);
     expect(selectMoments(moments, 'steps')).toHaveLength(2);
-    expect(selectMoments(moments, 'around').map(({ ts }) => ts)).toEqual([5_000, 6_000]);
-    expect(selectMoments(moments.slice(0, 2), 'around')).toHaveLength(2);
   });
 
-  test('finds an error of the page before a failed request before a line of the console', () => {
-    const [, , , , error, failed] = moments;
-    expect(findTrouble(moments)).toBe(error);
-    expect(findTrouble(moments.filter((each) => each !== error))).toBe(failed);
-    expect(findTrouble(mergeStreams([line(1, 'error', 'x')], [], [], []))?.text).toBe('x');
-    expect(findTrouble([])).toBeUndefined();
+  test('tells one failure in one row, with its line in the console and its element', () => {
+    const url = 'https://shop.example/lamp.png';
+    const image = {
+      ...request(2_000, null, 'net::ERR_CERT'),
+      id: 'image',
+      method: 'GET',
+      url,
+      type: 'image',
+    };
+    const printed = { ...line(2_050, 'error', 'Failed to load resource: net::ERR_CERT'), source: url };
+    const element = { ...failure(2_100), kind: 'resource' as const, source: url };
+    const story = tellStory(mergeStreams([printed, line(2_200, 'error', 'mine')], [image], [element], []));
+    expect(story.map(({ key, others }) => [key, others.length])).toEqual([
+      ['request-image', 2],
+      ['console-2200', 0],
+    ]);
+    expect(findRow(story, 'error-2100')?.key).toBe('request-image');
+  });
+
+  test('folds the files of each page, and what a browser asks for itself is never a problem', () => {
+    const file = (ts: number, name: string, type: string, status = 200, document = 0) =>
+      ({
+        ...request(ts, status),
+        method: 'GET',
+        url: `https://shop.example/${name}`,
+        type,
+        document,
+      }) as NetworkEntry;
+    const icon = {
+      ...line(60, 'error', 'Failed to load resource: 404'),
+      source: 'https://shop.example/favicon.ico',
+    };
+    const story = tellStory(
+      mergeStreams(
+        [icon],
+        [
+          file(10, 'app.js', 'script'),
+          file(20, 'app.css', 'stylesheet'),
+          file(30, 'favicon.ico', 'image', 404),
+          file(40, 'app.js.map', 'other', 404),
+          file(50, 'broken.js', 'script', 500),
+          file(90, 'next.js', 'script', 200, 1),
+        ],
+        [],
+        [],
+      ),
+    );
+    expect(story.map(({ text, tone, others }) => [text, tone, others.length])).toEqual([
+      ['5 files loaded', 'quiet', 5],
+      ['GET /broken.js', 'error', 0],
+      ['GET /next.js', 'quiet', 0],
+    ]);
+  });
+
+  test('shows first the bug that the server names, else the last failure before the capture', () => {
+    const story = tellStory(moments);
+    expect(findBug(story, { stream: 'errors', entry: '6000' })?.key).toBe('error-6000');
+    expect(findBug(story, null)?.key).toBe('request-r9500');
+    expect(findBug(story, { stream: 'errors', entry: '1' })?.key).toBe('request-r9500');
+    expect(findBug([], null)).toBeUndefined();
   });
 
   test.each([

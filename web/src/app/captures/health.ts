@@ -1,4 +1,4 @@
-import type { Health, HealthReason, Redaction, StreamHealth } from '../../../generated/api';
+import type { CaptureDetail, Health, HealthReason, Redaction, StreamHealth } from '../../../generated/api';
 import { formatCount, joinWords } from '../ui/display/format';
 import { formatDuration } from './format';
 
@@ -80,3 +80,10 @@ export const OMITTED_REASONS: Record<string, string> = {
   limit: 'Truncated to 16 KiB.',
   unavailable: 'Not stored: the browser did not provide it.',
 };
+
+/** The zero of a capture's times, in epoch milliseconds: when its page was loaded, or the recording began. */
+export function findStart({ captured_at, health }: Pick<CaptureDetail, 'captured_at' | 'health'>): number {
+  const end = Date.parse(captured_at);
+  const { page_loaded_at: loaded, history_started_at: began } = health;
+  return Math.min(loaded ?? began ?? end, began ?? end);
+}

@@ -21,6 +21,15 @@ export function isFailed({ status, error, response }: NetworkEntry): boolean {
   return status === null || status >= 400 || error != null;
 }
 
+/** Whether nobody misses a request: icons of the tab, beacons, and the maps of scripts. */
+export function isNoise({ url, type }: Pick<NetworkEntry, 'url' | 'type'>): boolean {
+  const path = url.split(/[?#]/, 1)[0]!;
+  return (
+    ['ping', 'beacon', 'csp_report', 'csp-violation-report'].includes(type) ||
+    /\/(favicon|apple-touch-icon)[^/]*$|\.(js|css|mjs)\.map$/i.test(path)
+  );
+}
+
 /** The requests that match the text, the types (none: all) and the outcome. */
 export function filterRequests(
   entries: NetworkEntry[],

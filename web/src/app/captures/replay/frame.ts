@@ -18,6 +18,8 @@ export function openReplay(events: ReplayEvent[], isStill: boolean): Replayer {
     mouseTail: false,
     triggerFocus: false,
     showWarning: false,
+    skipInactive: true, // pauses
+    inactivePeriodThreshold: 3_000,
     insertStyleRules: [
       ...PLACEHOLDERS,
       ...(isStill

@@ -1,6 +1,6 @@
 import type { ConsoleEntry, ErrorEntry, NetworkEntry, Step } from '../../../../generated/api';
 import { formatError } from '../../../shared/error-text';
-import { isFailed } from '../network/requests';
+import { isFailed, isNoise } from '../network/requests';
 import { formatDuration, pathOf } from '../format';
 import { joinLine } from '../parts/long-texts';
 import { isMinorStep } from '../steps';
@@ -24,8 +24,6 @@ export type Moment = Common &
     | { kind: 'console'; entry: ConsoleEntry }
     | { kind: 'step'; entry: Step }
   );
-
-const AROUND_MS = 2_000;
 
 /**
  * Merge the streams of a capture by time. The server merges them in the same way
@@ -86,7 +84,7 @@ function fromRequest(entry: NetworkEntry): Moment {
     ts: entry.ts,
     text: `${entry.method} ${pathOf(entry.url)}`,
     extent: [outcome, ...duration].join(' · '),
-    tone: isFailed(entry) ? 'error' : 'quiet',
+    tone: isFailed(entry) && !isNoise(entry) ? 'error' : 'quiet',
     entry,
   };
 }
@@ -107,27 +105,21 @@ function formatTimes(count: number | undefined): string {
   return (count ?? 1) > 1 ? `×${formatNumber(count!)}` : '';
 }
 
-/** The first thing that went wrong: what was thrown, else a failed request, another error, an error in the console. */
-export function findTrouble(moments: Moment[]): Moment | undefined {
-  const bad = moments.filter(({ tone }) => tone === 'error');
-  return (
-    bad.find((each) => each.kind === 'error' && isThrown(each.entry)) ??
-    bad.find(({ kind }) => kind === 'request') ??
-    bad.find(({ kind }) => kind === 'error') ??
-    bad[0]
-  );
-}
+/** Whether a moment is a failure. */
+export const isTrouble = ({ tone }: Moment): boolean => tone === 'error';
 
-const isThrown = ({ kind }: ErrorEntry) => kind === 'error' || kind === 'unhandledrejection';
+export type View = 'all' | 'steps' | 'problems';
 
-export type View = 'all' | 'steps' | 'problems' | 'around';
-
-/** The moments of a view. `around` needs something that went wrong. */
-export function selectMoments(moments: Moment[], view: View): Moment[] {
+/** The moments of a view. */
+export function selectMoments<M extends Moment>(moments: M[], view: View): M[] {
   if (view === 'steps') return moments.filter(({ kind }) => kind === 'step');
   if (view === 'problems') return moments.filter(({ tone }) => tone === 'error' || tone === 'warn');
-  const trouble = view === 'around' ? findTrouble(moments) : undefined;
-  return trouble ? moments.filter(({ ts }) => Math.abs(ts - trouble.ts) <= AROUND_MS) : moments;
+  return moments;
+}
+
+/** Write when something was, since the start of the page: the same in every part of a capture. */
+export function formatMoment(ts: number, start: number): string {
+  return formatClock(Math.max(0, ts - start)); // what the page loaded before is its start
 }
 
 /** Format a time since the start: "0:11.5", "−0:02.0", "12:03.4". */
