@@ -487,7 +487,7 @@ def test_mention_appears_in_the_inbox_on_another_page(chromium: Chromium, world:
         link = navigation.get_by_role("link", name="Inbox")
         await expect(link).to_contain_text("1")
         await link.click()
-        item = page.locator("li", has=page.locator("[data-row]"))
+        item = page.locator("li[data-row]")
         await expect(item).to_contain_text(re.compile(r"^\s*a token\s*via the API for Ann mentioned you"))
         await expect(item).to_contain_text("@Bob what do you think?")
         await expect(item.locator("[data-kind=mention]")).to_be_visible()
@@ -524,13 +524,6 @@ def test_mention_appears_in_the_inbox_on_another_page(chromium: Chromium, world:
         await expect(page).to_have_url(re.compile(r"show=done$"))
         await expect(item).to_be_visible()
         await assert_fits(page)
-        if looks.size["width"] < 700:
-            await page.goto(f"{world.box.url}/inbox?show=unread")
-        else:
-            await page.get_by_role("link", name="Unread", exact=True).click()
-        await expect(page.get_by_role("heading", name="No unread notifications")).to_be_visible()
-        await page.go_back()
-        await expect(item).to_be_visible()
         await page.keyboard.press("o")
         await expect(page).to_have_url(f"{world.box.url}/tickets/{ticket['id']}")
 

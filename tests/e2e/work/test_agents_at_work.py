@@ -284,6 +284,7 @@ def test_question_appears_and_its_answer_reaches_the_waiting_agent_within_two_se
         assert not waiting.done()
         answered_at = time.monotonic()
         await field.press("Control+Enter")
+        await page.get_by_role("button", name="Send now").click()
         result = await waiting
         took = shown_at - asked_at + time.monotonic() - answered_at
         assert result["structuredContent"]["answer"] == "Fix it here"
@@ -340,6 +341,7 @@ def test_question_is_answered_with_a_button(chromium: Chromium, world: World, lo
             await page.get_by_role("button", name="Claude Code has a question").press("Enter")
             await expect(panel.get_by_role("button", name="Fix it here")).to_be_focused()
             await button.click()
+        await page.get_by_role("button", name="Send now").click()
         await expect(button).to_have_count(0)
         await expect(panel).to_contain_text("Working · last seen")
 
@@ -384,14 +386,17 @@ def test_plan_is_declined_and_approved_and_work_is_accepted(chromium: Chromium, 
         await panel.get_by_role("button", name="Add a note").click()
         await panel.get_by_label("Note for the agent").fill("Test first")
         await panel.get_by_role("button", name="Decline").click()
+        await page.get_by_role("button", name="Send now").click()
         await expect(panel).to_contain_text("Plan was declined")
         await expect_stored(agent.read_answer, "declined")
         agent.report(plan=PLAN[:1])
         await panel.get_by_role("button", name="Approve plan").click()
+        await page.get_by_role("button", name="Send now").click()
         await expect(panel).to_contain_text("Working · last seen")
         await expect_stored(agent.read_answer, "approved")
         agent.finish(resolved=True)
         await panel.get_by_role("button", name="Accept").click()
+        await page.get_by_role("button", name="Send now").click()
         await expect(panel).to_contain_text("Finished")
 
     use(chromium, world.owner, agent.page, decide, looks)
@@ -408,6 +413,10 @@ def test_question_is_answered_with_keys(chromium: Chromium, world: World) -> Non
     async def press(page: Page) -> None:
         await expect(page.get_by_role("button", name="Fix it here")).to_be_visible()
         await page.keyboard.press("1")
+        await expect(page.get_by_role("status").filter(has_text="Fix it here")).to_be_visible()
+        await page.keyboard.press("Control+z")
+        await page.keyboard.press("1")
+        await page.get_by_role("button", name="Send now").click()
         await expect(page.get_by_role("button", name="Fix it here")).to_have_count(0)
         await expect_stored(agent.read_answer, "Fix it here")
         agent.ask()
@@ -416,6 +425,7 @@ def test_question_is_answered_with_keys(chromium: Chromium, world: World) -> Non
         await expect(page.get_by_label("Your answer")).to_be_focused()
         await page.keyboard.type("Use the card's value")
         await page.keyboard.press("Control+Enter")
+        await page.get_by_role("button", name="Send now").click()
         await expect(page.get_by_label("Your answer")).to_have_count(0)
 
     use(chromium, world.owner, agent.page, press)
@@ -436,6 +446,7 @@ def test_answer_that_came_too_late_is_refused_with_the_accepted_one(chromium: Ch
         await expect(button).to_be_visible()
         ok(bob.web.post(f"/questions/{question['id']}/answer", json={"answer": "Create another ticket"}))
         await button.click()
+        await page.get_by_role("button", name="Send now").click()
         await expect(page.get_by_role("region", name="Messages")).to_contain_text(
             "Bob answered this question: Create another ticket"
         )
@@ -492,11 +503,37 @@ def test_question_is_answered_in_the_inbox(chromium: Chromium, world: World, loo
         await assert_accessible(page)
         await assert_fits(page)
         await page.get_by_role("button", name="Fix it here").click()
-        await expect(page.get_by_role("region", name="Messages")).to_contain_text("Answer sent")
+        await expect(page.get_by_role("region", name="Messages")).to_contain_text("Answer: Fix it here")
+        await page.get_by_role("button", name="Send now").click()
         await expect(page.get_by_role("button", name="Fix it here")).to_have_count(0)
 
     use(chromium, world.owner, "/inbox", answer, looks)
     assert agent.read_answer() == "Fix it here"
+
+
+def test_answer_is_held_and_the_next_question_is_not_armed(chromium: Chromium, world: World) -> None:
+    ok(world.owner.web.patch(f"/projects/{world.project}", json={"done_approval": True}))
+    agent, other = Agent(world), Agent(world, "Discount is applied twice", "Codex")
+    other.ask(*CHOICES)
+    agent.finish(resolved=True)
+
+    async def answer(page: Page) -> None:
+        asked = page.get_by_role("list", name="Needs your answer").get_by_role("listitem")
+        await expect(asked).to_have_count(2)
+        await expect(page.get_by_role("article").get_by_role("button", name="Accept")).to_be_visible()
+        await expect(page.get_by_text("No run has tried the work yet.")).to_be_visible()  # what is accepted
+        await page.keyboard.press("1")
+        await page.keyboard.press("1")
+        await page.get_by_role("status").get_by_role("button", name="Undo").click()
+        await expect(page.get_by_role("button", name="Accept")).to_be_visible()
+        await page.keyboard.press("1")
+        await page.keyboard.press("1")
+        await expect(asked).to_have_count(1, timeout=20_000)  # it is sent after six seconds
+        await expect(page.get_by_role("article", name="Cart total shows NaN")).to_be_visible()
+        await expect(page.get_by_role("region", name="Answer")).to_contain_text("Accepted")
+
+    use(chromium, world.owner, "/inbox", answer, LOOKS["desk"])
+    assert other.read_answer() is None
 
 
 @pytest.mark.long

@@ -21,8 +21,9 @@ class Toasts {
   isHeld = $state(false);
   #last = 0;
 
-  show(text: string, action?: ToastAction): void {
-    this.#add({ text, kind: 'done', action });
+  /** Show a message. Returns its id. */
+  show(text: string, action?: ToastAction): number {
+    return this.#add({ text, kind: 'done', action });
   }
 
   /** Show an error message. */
@@ -45,11 +46,12 @@ class Toasts {
     return this.items.findLast((toast) => toast.action?.label === 'Undo');
   }
 
-  #add(toast: Omit<Toast, 'id'>): void {
+  #add(toast: Omit<Toast, 'id'>): number {
     const id = ++this.#last;
     const failures = this.items.filter((each) => each.kind === 'failed' && each.text !== toast.text);
     this.items = [...failures.slice(-1), { ...toast, id }];
     if (toast.kind === 'done') this.#closeLater(id);
+    return id;
   }
 
   #closeLater(id: number): void {

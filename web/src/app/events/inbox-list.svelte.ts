@@ -2,7 +2,8 @@ import type { Mutes, Notification, WorkQuestion } from '../../../generated/api';
 import { api, unwrap } from '../core/server/client';
 import { toasts } from '../core/toasts.svelte';
 import { findOpenQuestion } from '../tickets/work/work';
-import { answerQuestion, runningSessions } from '../tickets/work/work-sessions.svelte';
+import { heldAnswers } from '../tickets/work/held-answers.svelte';
+import { runningSessions } from '../tickets/work/work-sessions.svelte';
 import { formatClock } from '../ui/time/dates';
 import { readClock } from '../ui/time/relative-time.svelte';
 import { inbox } from './inbox.svelte';
@@ -16,7 +17,6 @@ export class InboxList {
   items = $state.raw<Notification[] | null>(null);
   mutes = $state.raw<Mutes>({ ticket_ids: [], project_ids: [] });
   error = $state.raw<unknown>(null);
-  readonly isUnreadOnly: boolean;
   readonly isSnoozed: boolean;
   readonly isDone: boolean;
   #cursor = $state<string | null>(null);
@@ -32,8 +32,7 @@ export class InboxList {
   /** In the order of the page. */
   readonly groups = $derived(this.sections.flatMap(({ groups }) => groups));
 
-  constructor(show: 'all' | 'unread' | 'snoozed' | 'done') {
-    this.isUnreadOnly = show === 'unread';
+  constructor(show: 'all' | 'snoozed' | 'done') {
     this.isSnoozed = show === 'snoozed';
     this.isDone = show === 'done';
   }
@@ -49,7 +48,6 @@ export class InboxList {
     const query = {
       limit: PAGE_SIZE,
       cursor,
-      unread: this.isUnreadOnly || undefined,
       snoozed: this.isSnoozed || undefined,
       read: this.isDone || undefined,
     };
@@ -107,12 +105,10 @@ export class InboxList {
     return this.#change(() => api.POST('/notifications/read'));
   }
 
-  /** Send an answer. Raises Problem. */
+  /** Send an answer, unless it is taken back. Raises Problem. */
   async answer(group: InboxGroup, question: WorkQuestion, text: string, note?: string): Promise<void> {
     try {
-      await answerQuestion(question, text, note);
-      toasts.show('Answer sent');
-      await this.markRead(group);
+      if (await heldAnswers.send(question, text, note)) await this.markRead(group);
     } finally {
       await Promise.all([runningSessions.refresh(), inbox.refresh(), this.load()]);
     }

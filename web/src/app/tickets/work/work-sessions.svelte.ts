@@ -40,11 +40,12 @@ export async function answerQuestion(question: WorkQuestion, answer: string, not
   if (question.kind !== 'question') {
     const params = { path: { session_id: question.session_id } };
     const body = { approve: answer === 'approved', note, question_id: question.id };
-    await unwrap(api.POST('/work-sessions/{session_id}/approval', { params, body }));
+    await unwrap(api.POST('/work-sessions/{session_id}/approval', { params, body, keepalive: true }));
     return;
   }
   const path = { question_id: question.id };
-  await unwrap(api.POST('/questions/{question_id}/answer', { params: { path }, body: { answer } }));
+  const body = { answer };
+  await unwrap(api.POST('/questions/{question_id}/answer', { params: { path }, body, keepalive: true }));
 }
 
 /** The sessions of agents that run now, on all tickets that the person sees. Events keep them up to date. */

@@ -92,6 +92,13 @@ export function nameChoice(question: Pick<WorkQuestion, 'kind'>, choice: string)
   return DECISIONS[question.kind][choice] ?? choice;
 }
 
+/** An answer in words. */
+export function nameAnswer({ kind, answer }: Pick<WorkQuestion, 'kind' | 'answer'>): string {
+  if (kind === 'question' || answer === null) return answer ?? '';
+  if (answer === 'declined') return 'Declined';
+  return kind === 'plan' ? 'Plan approved' : 'Accepted';
+}
+
 /** Whether an ended session of an agent is worth showing: it stopped responding, or it left results. */
 export function hasOutcome(session: Session): boolean {
   if (!isAgent(session.by)) return false;
