@@ -376,7 +376,8 @@ def test_table_moves_several_tickets_and_archive_restores(chromium: Chromium, wo
             await page.get_by_role("button", name="View and display").click()
             await page.get_by_role("menuitemcheckbox", name="Archive").click()
         else:
-            await page.get_by_role("group", name="View").get_by_role("link", name="Archive").click()
+            await page.get_by_role("button", name="Display").click()
+            await page.get_by_role("menuitem", name="Archived tickets").click()
         await page.get_by_label("Select Two").check()
         await page.get_by_role("button", name="Restore").click()
         await expect(page.get_by_text("No archived tickets")).to_be_visible()

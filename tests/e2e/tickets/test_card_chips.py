@@ -52,24 +52,6 @@ def test_card_follows_the_fix_of_its_bug(chromium: Chromium, world: World, looks
     use(chromium, world.owner, f"/projects/{world.project}", watch, looks)
 
 
-@pytest.mark.long
-def test_display_menu_hides_verification_and_pull_request(chromium: Chromium, world: World) -> None:
-    ticket = capture_failing(world)
-    verify(world, ticket, "reproduced")
-    verify(world, ticket, "gone")
-
-    async def choose(page: Page) -> None:
-        foot = page.locator("article .foot")
-        await expect(foot).to_have_text("Gone")
-        await page.get_by_role("button", name="Display").click()
-        await page.get_by_role("menuitemcheckbox", name="Verification").click()
-        await expect(foot).to_have_text("TypeError ×5 2 failed")
-        await page.goto(f"{world.box.url}/projects/{world.project}/table?fields=key,verification")
-        await expect(page.get_by_role("row").filter(has_text="Gift card")).to_contain_text("Gone")
-
-    use(chromium, world.owner, f"/projects/{world.project}", choose)
-
-
 SHOWN = """foot => {
   const parts = [...foot.children, ...foot.querySelectorAll('.facts > *')].filter((each) => each.offsetWidth);
   const { bottom, right } = foot.getBoundingClientRect();

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { GitLink } from '../../generated/api';
+import { nameBranch } from '../../src/app/tickets/git/branch-names';
 import {
   describeGitEvent,
   describeGitLink,
@@ -47,4 +48,12 @@ test('events of git hooks are sentences', () => {
   expect(describeGitEvent('ticket.git_changed', { kind: 'branch', name: 'WEB-7', state: 'open' })).toBe(
     'reported branch WEB-7 as open',
   );
+});
+
+test('a branch is named after the key and the first whole words of the title', () => {
+  expect(nameBranch({ key: 'WEB-15', title: 'Let customers continue their cart on another device' })).toBe(
+    'web-15-let-customers-continue-their-cart',
+  );
+  expect(nameBranch({ key: 'WEB-2', title: 'Größe “Ü”: falsch!' })).toBe('web-2-gro-e-u-falsch');
+  expect(nameBranch({ key: 'WEB-3', title: 'سلة فارغة' })).toBe('web-3');
 });

@@ -1,4 +1,5 @@
 import { untrack } from 'svelte';
+import { overlay } from './overlay.svelte';
 import { readLatinKey } from '../../shared/keyboard';
 
 /** A keyboard shortcut of the components on the screen. The help dialog and the palette list it. */
@@ -12,6 +13,7 @@ export interface Shortcut {
 }
 
 const SEQUENCE_MS = 1_000;
+const QUIET_MS = 1_000;
 export const isMac = /Mac|iP(hone|ad)/.test(navigator.platform);
 
 class ShortcutRegistry {
@@ -19,6 +21,8 @@ class ShortcutRegistry {
   #page = $state.raw<Shortcut[]>([]);
   #lastKey = '';
   #lastKeyAt = 0;
+  /** Until when letters do nothing, because they were meant for a field that couldn't be opened. */
+  #quietUntil = 0;
 
   constructor() {
     addEventListener('keydown', (event) => this.#handleKey(event));
@@ -39,11 +43,16 @@ class ShortcutRegistry {
     return () => (this.#page = this.#page.filter((each) => each !== shortcut));
   }
 
+  quiet(): void {
+    this.#quietUntil = performance.now() + QUIET_MS;
+  }
+
   #handleKey(event: KeyboardEvent): void {
     if (event.defaultPrevented || event.repeat || event.altKey) return;
     if (event.key === ' ' && isControl(event.target)) return;
     const key = nameKey(event);
     const mod = key.startsWith('mod+');
+    if (!mod && event.timeStamp < this.#quietUntil && !isTyping(event.target)) return this.quiet();
     if (!mod && (event.ctrlKey || event.metaKey || isOverlayOpen())) return;
     if ((!mod || key === 'mod+z') && isTyping(event.target)) return; // a text field has its own undo
     const sequence = event.timeStamp - this.#lastKeyAt < SEQUENCE_MS ? `${this.#lastKey} ${key}` : key;
@@ -60,6 +69,11 @@ class ShortcutRegistry {
 }
 
 const registry = new ShortcutRegistry();
+
+/** Ignore letters until nobody has typed for a second: what they were meant for couldn't be opened. */
+export function ignoreTyping(): void {
+  registry.quiet();
+}
 
 /** The shortcuts that work now: of those with the same keys, the last one. */
 export function activeShortcuts(): Shortcut[] {
@@ -88,9 +102,9 @@ function isControl(target: EventTarget | null): boolean {
   return target instanceof HTMLElement && target.closest('button, summary, input, select, [role]') !== null;
 }
 
-/** Whether a dialog or a menu is open, which then gets the keys. */
+/** Whether a dialog or a menu is open, or is being loaded, which then gets the keys. */
 function isOverlayOpen(): boolean {
-  return document.querySelector('[role="dialog"], [role="menu"]') !== null;
+  return overlay.open !== null || document.querySelector('[role="dialog"], [role="menu"]') !== null;
 }
 
 /** What a pressed key is called in `keys`. */

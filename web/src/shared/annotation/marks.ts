@@ -62,12 +62,7 @@ export const NAMES: Record<Kind, string> = {
 /** Part of the data: a mark has the same colour in every theme and in the images for agents. */
 export const COLORS = [
   { name: 'Red', value: '#e5484d' },
-  { name: 'Orange', value: '#f5a524' },
-  { name: 'Green', value: '#30a46c' },
   { name: 'Blue', value: '#3b82f6' },
-  { name: 'Purple', value: '#8e4ec6' },
-  { name: 'Black', value: '#1d1b18' },
-  { name: 'White', value: '#ffffff' },
 ];
 export const MAX_TEXT = 500;
 const HALO_BELOW = 150;

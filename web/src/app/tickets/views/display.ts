@@ -64,14 +64,5 @@ export function isUnusual(display: Display, layout: ViewLayout): boolean {
   return Object.values(toDisplayQuery(display, layout)).some((each) => each !== null);
 }
 
-/** Add a field to those that are shown, or remove it. */
-export function toggleField(display: Display, field: ViewField): Display {
-  const { fields } = display;
-  return {
-    ...display,
-    fields: fields.includes(field) ? fields.filter((each) => each !== field) : [...fields, field],
-  };
-}
-
 /** How the tickets of the page are shown, for each card and row. */
 export const [getDisplay, setDisplay] = createContext<() => Display>();
