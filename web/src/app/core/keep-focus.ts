@@ -1,7 +1,6 @@
 import type { Attachment } from 'svelte/attachments';
 
 const ROWS = '[data-row]';
-const FOCUSABLE = 'a[href], button:not(:disabled), input:not(:disabled), [tabindex="0"]';
 
 /**
  * Keep the focus in a list whose rows come and go: when the row that has it, or last had it, is removed, the row with the
@@ -23,8 +22,7 @@ export function keepsFocus(): Attachment<HTMLElement> {
         if (!row || row.isConnected || document.activeElement !== document.body) return;
         const all = listRows();
         const next = all.find((each) => each.dataset.row === row!.dataset.row) ?? all[index] ?? all.at(-1);
-        const target = next?.matches(FOCUSABLE) ? next : next?.querySelector<HTMLElement>(FOCUSABLE);
-        if (target) target.focus();
+        focusRow(next);
       });
     };
     // a dialog or a toolbar that had the focus can disappear after the row
@@ -36,8 +34,10 @@ export function keepsFocus(): Attachment<HTMLElement> {
       list.removeEventListener('focusin', remember);
       // the last row is gone, and the list with it
       requestAnimationFrame(() => {
-        if (row && document.activeElement === document.body)
-          document.querySelector<HTMLElement>('main h1[tabindex]')?.focus();
+        const heading = document.querySelector<HTMLElement>('main h1');
+        if (!row || !heading || document.activeElement !== document.body) return;
+        heading.tabIndex = -1;
+        heading.focus();
       });
     };
   };
@@ -48,5 +48,12 @@ export function stepFocus(list: HTMLElement | undefined, by: number): void {
   const all = [...(list?.querySelectorAll<HTMLElement>(ROWS) ?? [])];
   const index = all.findIndex((each) => each.contains(document.activeElement));
   const next = index < 0 ? all[0] : all[index + by];
-  (next?.matches(FOCUSABLE) ? next : next?.querySelector<HTMLElement>('a[href]'))?.focus();
+  focusRow(next);
+}
+
+/** Focus the link of a row, else its first button. */
+function focusRow(row: HTMLElement | undefined): void {
+  const target =
+    row?.querySelector('a[href]') ?? row?.querySelector('button:not(:disabled), input:not(:disabled)');
+  (target as HTMLElement | null | undefined)?.focus();
 }
