@@ -1,4 +1,3 @@
-import { untrack } from 'svelte';
 import { overlay } from './overlay.svelte';
 import { readLatinKey } from '../../shared/keyboard';
 
@@ -19,6 +18,8 @@ export const isMac = /Mac|iP(hone|ad)/.test(navigator.platform);
 class ShortcutRegistry {
   #shell = $state.raw<Shortcut[]>([]);
   #page = $state.raw<Shortcut[]>([]);
+  /** The same, because state that an effect's teardown reads is older than what other effects have just added. */
+  #now: { shell: Shortcut[]; page: Shortcut[] } = { shell: [], page: [] };
   #lastKey = '';
   #lastKeyAt = 0;
   /** Until when letters do nothing, because they were meant for a field that couldn't be opened. */
@@ -34,13 +35,15 @@ class ShortcutRegistry {
   }
 
   addToShell(shortcut: Shortcut): () => void {
-    this.#shell = [...untrack(() => this.#shell), shortcut];
-    return () => (this.#shell = this.#shell.filter((each) => each !== shortcut));
+    const change = (now: Shortcut[]) => (this.#shell = this.#now.shell = now);
+    change([...this.#now.shell, shortcut]);
+    return () => change(this.#now.shell.filter((each) => each !== shortcut));
   }
 
   addToPage(shortcut: Shortcut): () => void {
-    this.#page = [...untrack(() => this.#page), shortcut];
-    return () => (this.#page = this.#page.filter((each) => each !== shortcut));
+    const change = (now: Shortcut[]) => (this.#page = this.#now.page = now);
+    change([...this.#now.page, shortcut]);
+    return () => change(this.#now.page.filter((each) => each !== shortcut));
   }
 
   quiet(): void {
