@@ -5,7 +5,7 @@ import { answerQuestion } from './work-sessions.svelte';
 
 const HELD_MS = 6_000;
 
-interface Held {
+interface HeldAnswer {
   answer: string;
   /** Send it now, or take it back. */
   finish: (isSent: boolean) => void;
@@ -13,7 +13,7 @@ interface Held {
 
 /** Answers that people have given and can still take back. While one is held, keys answer no other question. */
 class HeldAnswers {
-  #held = $state.raw<ReadonlyMap<string, Held>>(new Map());
+  #held = $state.raw<ReadonlyMap<string, HeldAnswer>>(new Map());
 
   constructor() {
     addEventListener('pagehide', () => this.#held.forEach(({ finish }) => finish(true)));
@@ -23,7 +23,7 @@ class HeldAnswers {
     return this.#held.size > 0;
   }
 
-  find(question: string): Held | undefined {
+  find(question: string): HeldAnswer | undefined {
     return this.#held.get(question);
   }
 
@@ -51,7 +51,7 @@ class HeldAnswers {
     }
   }
 
-  #change(apply: (held: Map<string, Held>) => void): void {
+  #change(apply: (held: Map<string, HeldAnswer>) => void): void {
     const held = new Map(this.#held);
     apply(held);
     this.#held = held;
