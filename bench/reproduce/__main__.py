@@ -33,7 +33,6 @@ from tests.support.server import World, ok, run_server
 from ticketbox.cli.client.verify.playwright import prepare_runner, run_rounds
 from ticketbox.domain.captures.reproduction.expectations import Expectations
 from ticketbox.domain.captures.reproduction.pack import EXPECTED
-from ticketbox.domain.captures.reproduction.verdict import judge_round
 
 POLICIES = ("on", "shape", "off")
 NOTHING = "nothing to look for"
@@ -117,7 +116,7 @@ def reproduce(api: httpx.Client, capture: str, pack: Path, site: Path, bug: Bug,
         with serve_app(site, seeded) as address:
             began = time.perf_counter()
             (observed,) = run_rounds(runner, pack, address, 1)
-            verdicts.append(judge_round(expected, observed).value)
+            verdicts.append(observed.verdict.value)
             seconds.append(time.perf_counter() - began)
     return Result(bug, policy, verdicts[0], verdicts[1], seconds, pack_seconds)
 

@@ -11,7 +11,7 @@ from ticketbox.cli.client.verify.playwright import Runner, prepare_runner, run_r
 
 WRITE = """
 import json, os
-seen = {"reached": True, "stopped_at": None, "errors": [], "failed_requests": [], "screenshot": None}
+seen = {"verdict": "gone", "stopped_at": None, "reason": None, "errors": [], "screenshot": None}
 open(os.environ["REPRODUCTION_RESULT"], "w").write(json.dumps(seen | {"console_errors": sorted(os.environ)}))
 """
 

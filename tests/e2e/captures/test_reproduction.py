@@ -38,7 +38,7 @@ def test_pack_fails_on_the_bug_and_passes_on_the_fix(world: World, shell: str, t
     assert done.returncode == 1, done.stdout
     assert f"Reproduced: TypeError: {MESSAGE}" in done.stderr
     observed = json.loads(result.read_text())
-    assert (observed["reached"], observed["stopped_at"]) == (True, None)
+    assert (observed["verdict"], observed["stopped_at"]) == ("reproduced", None)
     assert [(each["name"], each["message"]) for each in observed["errors"]] == [("TypeError", MESSAGE)]
     assert (observed["failed_requests"], observed["console_errors"]) == ([], [])
     assert Path(observed["screenshot"]).read_bytes().startswith(b"\x89PNG")
@@ -47,7 +47,7 @@ def test_pack_fails_on_the_bug_and_passes_on_the_fix(world: World, shell: str, t
         done = run_test(spec, shell, BASE_URL=base, REPRODUCTION_RESULT=str(result))
     assert done.returncode == 0, done.stderr
     observed = json.loads(result.read_text())
-    assert (observed["reached"], observed["errors"]) == (True, [])
+    assert (observed["verdict"], observed["errors"]) == ("gone", [])
 
 
 @pytest.mark.long
@@ -59,7 +59,7 @@ def test_pack_says_which_step_is_not_possible(world: World, shell: str, tmp_path
     assert done.returncode == 1
     assert "Step 1 isn't possible" in done.stderr
     observed = json.loads(result.read_text())
-    assert (observed["reached"], observed["stopped_at"]) == (False, 1)
+    assert (observed["verdict"], observed["stopped_at"]) == ("not_reached", 1)
     assert "Set BASE_URL" in run_test(spec, shell, BASE_URL="").stderr
 
 

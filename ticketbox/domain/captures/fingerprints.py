@@ -14,24 +14,16 @@ import msgspec
 from msgspec import UNSET
 
 from ticketbox.domain.captures.capture import ErrorEntry
+from ticketbox.domain.captures.error_text import RULES, format_error, normalize_message
 from ticketbox.domain.captures.source_maps.frames import Frame
 from ticketbox.domain.tickets.records import FrequentError, Similarity
 
 MAX_ERRORS = 20
 FRAMES = 3
-_MAX_MESSAGE = 300
 _MAX_LABEL = 200
 _FAILURE_LINES = 4
-# each looks only a few characters ahead: a word may be of any length
-_ID = (
-    r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}"
-    r"|(?=[0-9a-zA-Z_\-]{0,64}[0-9])(?=[0-9a-zA-Z_\-]{0,64}[a-zA-Z])[0-9a-zA-Z_\-]{16,}"
-)
-_ADDRESS = re.compile(r"[a-zA-Z][a-zA-Z0-9+.\-]{0,30}://[^\s'\"<>)\]]+")
-_HEX = "(?=[0-9a-fA-F]{0,64}[0-9])[0-9a-fA-F]{7,}"
-_CHANGING = re.compile(rf"\b(?:{_ID}|0[xX][0-9a-fA-F]+|{_HEX})\b|[0-9]+(?:[.,][0-9]+)*")
-_SEGMENT = re.compile(rf"[0-9]+|{_ID}|{_HEX}|[a-z]{{1,5}}[-_][0-9a-z]*[0-9][0-9a-z]*")
-_BUILD = re.compile(r"(?<=[.\-_])(?=[0-9a-zA-Z_\-]{0,64}[0-9])[0-9a-zA-Z_]{6,}(?=\.)")
+_BUILD = re.compile(RULES["build"])
+_SEGMENT = re.compile(rf"[0-9]+|{RULES['id']}|{RULES['hex']}|[a-z]{{1,5}}[-_][0-9a-z]*[0-9][0-9a-z]*")
 
 
 class Fingerprint(msgspec.Struct, frozen=True, array_like=True):
@@ -46,7 +38,7 @@ def fingerprint_errors(entries: Iterable[ErrorEntry]) -> list[Fingerprint]:
     """Fingerprint a capture's first 20 different errors: each message, and each message with its frames."""
     fingerprints: dict[tuple[Similarity, int], Fingerprint] = {}
     for entry in entries:
-        message = fingerprint_message(_format_error(entry))
+        message = fingerprint_message(format_error(entry))
         frames = [_identify_frame(frame) for frame in entry.frames[:FRAMES]] or [
             _normalize_frame(entry.source or "", None)
         ]
@@ -54,7 +46,7 @@ def fingerprint_errors(entries: Iterable[ErrorEntry]) -> list[Fingerprint]:
             continue
         if any(frames):
             fingerprint = Fingerprint(
-                Similarity.ERROR, _hash(_normalize_text(_format_error(entry)), *frames), message.label
+                Similarity.ERROR, _hash(normalize_message(format_error(entry)), *frames), message.label
             )
             fingerprints.setdefault((fingerprint.similarity, fingerprint.value), fingerprint)
         fingerprints.setdefault((message.similarity, message.value), message)
@@ -74,7 +66,7 @@ def find_main_error(entries: Iterable[ErrorEntry]) -> FrequentError | None:
 def fingerprint_message(text: str) -> Fingerprint | None:
     """Fingerprint the first line of an error's message, such as `TypeError: x is undefined`."""
     line = text.strip().partition("\n")[0].strip()
-    plain = _normalize_text(line)
+    plain = normalize_message(line)
     return Fingerprint(Similarity.MESSAGE, _hash(plain), line[:_MAX_LABEL]) if plain else None
 
 
@@ -84,7 +76,7 @@ def fingerprint_failure(project_id: str, test: str, message: str) -> str:
     Runners write what they expected, such as a locator, below the first line.
     """
     lines = [line for line in message.split("\n") if line.strip()][:_FAILURE_LINES]
-    plain = " ".join(_normalize_text(line) for line in lines)
+    plain = " ".join(normalize_message(line) for line in lines)
     return hashlib.sha256("\0".join((project_id, test, plain)).encode()).hexdigest()[:40]
 
 
@@ -102,22 +94,12 @@ def fingerprint_page(url: str) -> Fingerprint | None:
         return None
     path = parts.path + ("#" + parts.fragment.partition("?")[0] if parts.fragment.startswith(("/", "!/")) else "")
     pattern = _replace_ids(path.rstrip("/"))
-    label = (host + pattern)[:_MAX_MESSAGE]
+    label = (host + pattern)[: RULES["longest"]]
     return Fingerprint(Similarity.PAGE, _hash(label), label[:_MAX_LABEL])
 
 
 def _replace_ids(path: str) -> str:
     return "/".join("*" if _SEGMENT.fullmatch(segment) else segment for segment in path.split("/"))
-
-
-def _format_error(entry: ErrorEntry) -> str:
-    return entry.message if entry.message.startswith(entry.name) else f"{entry.name}: {entry.message}"
-
-
-def _normalize_text(text: str) -> str:
-    text = text.removeprefix("Uncaught ").removeprefix("(in promise) ")
-    text = _CHANGING.sub("#", _ADDRESS.sub("@", text[: 4 * _MAX_MESSAGE]))
-    return " ".join(text.split())[:_MAX_MESSAGE]
 
 
 def _identify_frame(frame: Frame) -> str:

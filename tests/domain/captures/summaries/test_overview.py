@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 
 from ticketbox.domain.captures.capture import ErrorEntry, ErrorKind, Frame, NetworkEntry
+from ticketbox.domain.captures.error_text import format_error
 from ticketbox.domain.captures.fields import Redirect
 from ticketbox.domain.captures.summaries.lines import format_line
-from ticketbox.domain.captures.summaries.overview import format_error, group_errors, group_failed_requests, shorten_url
+from ticketbox.domain.captures.summaries.overview import group_errors, group_failed_requests, shorten_url
 
 URL = "https://h.example/api/cart"
 PLACE = "(/assets/app-5f0c1e3a.js:14:4 in render)"

@@ -45,6 +45,8 @@ def verify(
     15 unproven; 1 the test didn't run, 2 wrong usage, 3 nothing to replay, 4 not signed in, 5 server or application not
     reachable.
     """
+    if browser in {"firefox", "webkit"}:
+        raise click.UsageError("reproductions run in Chromium: nothing keeps other browsers inside the application")
     from ticketbox.cli.client.verify.outcome import Request, verify_ticket
     from ticketbox.domain.core.ids import find_ticket_in_branch
 

@@ -26,7 +26,6 @@ from ticketbox.domain.captures.reproduction.pack import EXPECTED
 from ticketbox.domain.captures.reproduction.verdict import (
     Observation,
     explain_rounds,
-    judge_round,
     judge_rounds,
     list_console,
     weigh_verdict,
@@ -125,31 +124,28 @@ def _run_rounds(
     for each in expected.missing:
         click.echo(escape_line(each), err=True)
     is_proven = has_proof(folder) if request.pack else _was_reproduced(server, request.key, expected.capture_id)
-    verdicts: list[Verdict] = []
+    if expected.browser:
+        click.echo(f"The capture is from {escape_line(expected.browser)}; this run uses Chromium.", err=True)
     seen: list[Observation] = []
     try:
         runner = prepare_runner(folder, request.browser, sandboxed=request.sandboxed, traced=request.traced)
         ran = run_rounds(runner, folder, request.base_url, request.rounds, offline=request.offline)
         for number, observed in enumerate(ran, 1):
             seen.append(observed)
-            verdicts.append(judge_round(expected, observed))
-            stopped = "" if seen[-1].stopped_at is None else f", stopped at step {seen[-1].stopped_at}"
-            name = _name(weigh_verdict(verdicts[-1], is_proven=is_proven))
-            reason = f": {escape_line(seen[-1].reason)}" if seen[-1].reason else ""
-            click.echo(
-                f"Round {number} of {request.rounds}: {name}{stopped}{reason}",
-                err=True,
-            )
+            stopped = "" if observed.stopped_at is None else f", stopped at step {observed.stopped_at}"
+            name = _name(weigh_verdict(observed.verdict, is_proven=is_proven))
+            reason = f": {escape_line(observed.reason)}" if observed.reason else ""
+            click.echo(f"Round {number} of {request.rounds}: {name}{stopped}{reason}", err=True)
     except PlaywrightError as error:
         exit_with_error(escape_text(str(error)))
     console = [line[:LINE_CHARACTERS] for line in list_console(seen[-1])[:MAX_CONSOLE]]
-    verdict = weigh_verdict(judge_rounds(verdicts), is_proven=is_proven)
+    verdict = weigh_verdict(judge_rounds(seen), is_proven=is_proven)
     if request.pack and verdict is Verdict.REPRODUCED:
         save_proof(request.pack, folder, commit)
     outcome = Outcome(
         request.key, expected.capture_id, expected.external, expected.confirmed, commit, _find_branch(request),
-        request.base_url, verdict, explain_rounds(verdict, verdicts, seen), verdict is Verdict.GONE, verdicts, console,
-        posted=None,
+        request.base_url, verdict, explain_rounds(verdict, seen), verdict is Verdict.GONE,
+        [each.verdict for each in seen], console, posted=None,
     )  # fmt: skip
     return outcome, folder / Path(seen[-1].screenshot).name if seen[-1].screenshot else None
 

@@ -46,9 +46,10 @@ import { chromium } from %(core)s;
 import { fileURLToPath } from 'node:url';
 
 export async function test(name, run) {
-  const browser = await chromium.launch(%(launch)s);
+  let browser = await chromium.launch(%(launch)s);
   for (const result of JSON.parse(process.env.REPRODUCTION_RESULTS)) {
     process.env.REPRODUCTION_RESULT = result;
+    if (!browser.isConnected()) browser = await chromium.launch(%(launch)s); // it crashed in the round before
     const context = await browser.newContext();
     if (%(traced)s) await context.tracing.start({ screenshots: true, snapshots: true });
     try {
@@ -56,8 +57,8 @@ export async function test(name, run) {
     } catch (error) {
       console.error(error.message);
     } finally {
-      if (%(traced)s) await context.tracing.stop({ path: 'results/trace.zip' });
-      await context.close();
+      if (%(traced)s) await context.tracing.stop({ path: 'results/trace.zip' }).catch(() => {});
+      await context.close().catch(() => {});
       console.log(%(ended)s);
     }
   }

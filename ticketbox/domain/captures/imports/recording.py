@@ -19,9 +19,9 @@ from ticketbox.domain.captures.capture import (
     StreamHealth,
 )
 from ticketbox.domain.captures.environment import Environment
+from ticketbox.domain.captures.error_text import format_error
 from ticketbox.domain.captures.fields import LINE, TEXT, URL
 from ticketbox.domain.captures.streams import MAX_BODY, MAX_ENTRIES
-from ticketbox.domain.captures.summaries.overview import format_error
 
 MIB = 1 << 20
 MAX_STREAM = 16 * MIB  # bytes of one stream

@@ -7,11 +7,11 @@ from urllib.parse import urlsplit
 
 from ticketbox.domain.captures.actions import ActionKind
 from ticketbox.domain.captures.capture import THROWN, ConsoleEntry, ErrorEntry, Level, NetworkEntry
+from ticketbox.domain.captures.error_text import format_error
 from ticketbox.domain.captures.fingerprints import fingerprint_message, fingerprint_page
 from ticketbox.domain.captures.reproduction.moments import API_TYPES
 from ticketbox.domain.captures.steps import Step
 from ticketbox.domain.captures.streams import is_failure
-from ticketbox.domain.captures.summaries.overview import format_error
 
 NAVIGATES_MS = 5_000  # how long after a step the browser still opens a page because of it
 _ACTS = frozenset({ActionKind.CLICK, ActionKind.INPUT, ActionKind.CHANGE, ActionKind.SUBMIT, ActionKind.KEY})

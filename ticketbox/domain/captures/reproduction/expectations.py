@@ -1,29 +1,35 @@
 """What a reproduction looks for: the failures of the capture, and what it lacks."""
 
+import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import msgspec
+from msgspec import UNSET
 
 from ticketbox.domain.captures.actions import ActionKind
 from ticketbox.domain.captures.capture import (
+    THROWN,
     ConsoleEntry,
     ErrorEntry,
     Health,
     HealthReason,
+    Level,
     NetworkEntry,
     OmittedReason,
     Stream,
 )
-from ticketbox.domain.captures.fingerprints import fingerprint_message
+from ticketbox.domain.captures.error_text import format_error
 from ticketbox.domain.captures.health import get_stream_health
 from ticketbox.domain.captures.reproduction.bug import Bug
 from ticketbox.domain.captures.reproduction.moments import API_TYPES
 from ticketbox.domain.captures.reproduction.spec import Line
-from ticketbox.domain.captures.summaries.overview import format_error
+from ticketbox.domain.captures.source_maps.stacks import parse_stack
 
 MAX_TEXT = 2_000
+MAX_BACKGROUND, MAX_BACKGROUND_TEXT = 50, 300
 
+_OTHER_BROWSER = re.compile(r"^(?!.*Chrom).*\b(?:(Firefox)[/ ]|Version/)([0-9]+)")
 MAX_WAIT = 20_000  # FAILURE_MS of reproduction.js
 _SHORTEST_WAIT = 1_000
 _LOADS = 5_000  # how long a page fails because it was opened, in milliseconds
@@ -31,12 +37,19 @@ _NO_BODY_NEEDED = (204, 205, 304)
 
 
 class ExpectedError(msgspec.Struct, frozen=True):
-    """An error of the page. `fingerprint` is that of its message, in hexadecimal."""
+    """An error of the page."""
 
     name: str
     message: str
-    fingerprint: str
     count: int
+
+
+class Place(msgspec.Struct, frozen=True):
+    """Where something failed: the addresses of the script and of the author's file; function and line of the script."""
+
+    files: list[str]
+    function: str | None
+    line: int | None
 
 
 class ExpectedRequest(msgspec.Struct, frozen=True):
@@ -70,7 +83,9 @@ class Expectations(msgspec.Struct, frozen=True):
     `title` is that of the page. `wait_ms` is how long a failure may come after the last step; the test waits for 20 s
     at most. `acted_at` and `failed_at` are when the last repeated step was done and when the bug happened, in epoch
     milliseconds: the calls in between led to the bug. `external` is whether somebody without an account sent the
-    capture, `confirmed` whether a member confirmed it.
+    capture, `confirmed` whether a member confirmed it. `place` is where the bug happened, `background` the other errors
+    of the capture, and `browser` the one that it comes from, unless it words
+    errors as Chromium, in which the test runs.
     """
 
     capture_id: str
@@ -88,6 +103,9 @@ class Expectations(msgspec.Struct, frozen=True):
     failed_at: float | None = None
     external: bool = False
     confirmed: bool = False
+    place: Place | None = None
+    background: list[str] = []
+    browser: str | None = None
 
     @property
     def is_empty(self) -> bool:
@@ -104,17 +122,48 @@ def describe_bug(bug: Bug | None) -> tuple[list[ExpectedError], list[ExpectedReq
     """Describe what the test looks for: one error, one failed request, or one text of the console."""
     match bug and bug.entry:
         case ErrorEntry() as entry:
-            text = format_error(entry)
-            fingerprint = fingerprint_message(text)
-            assert fingerprint is not None
-            message = text.removeprefix(f"{entry.name}: ")[:MAX_TEXT]
-            return [ExpectedError(entry.name, message, f"{fingerprint.value:014x}", entry.count)], [], []
+            message = format_error(entry).removeprefix(f"{entry.name}: ")[:MAX_TEXT]
+            return [ExpectedError(entry.name, message, entry.count)], [], []
         case NetworkEntry() as entry:
             return [], [_describe_request(entry)], []
         case ConsoleEntry() as entry:
             return [], [], [" ".join(entry.args)[:MAX_TEXT]]
         case None:
             return [], [], []
+
+
+def find_place(bug: Bug | None) -> Place | None:
+    """Find where the bug happened: the innermost frame that is in a script, or the page's text around it."""
+    match bug and bug.entry:
+        case ErrorEntry() as entry:
+            frames = entry.frames
+        case ConsoleEntry() as entry:
+            frames = entry.frames or parse_stack(entry.stack or "")
+        case _:
+            return None
+    for frame in frames:
+        if frame.url.startswith(("http:", "https:")):
+            original = [] if frame.original is UNSET else [frame.original.file]
+            return Place([frame.url.partition("?")[0].partition("#")[0], *original], frame.function, frame.line)
+    return None
+
+
+def name_browser(user_agent: str | None) -> str | None:
+    """Name the browser of a capture; None if it words errors as Chromium."""
+    found = _OTHER_BROWSER.search(user_agent or "")
+    return found and f"{found[1] or 'Safari'} {found[2]}"
+
+
+def list_background(errors: Iterable[ErrorEntry], console: Iterable[ConsoleEntry], bug: Bug | None) -> list[str]:
+    """List the errors of the capture that aren't the bug, each once: they needn't be gone on a fix."""
+    chosen = bug and bug.entry
+    thrown = [format_error(each) for each in errors if each is not chosen and each.kind in THROWN]
+    printed = [
+        " ".join(each.args).strip().partition("\n")[0]
+        for each in console
+        if each is not chosen and each.level is Level.ERROR
+    ]
+    return list(dict.fromkeys(each[:MAX_BACKGROUND_TEXT] for each in [*thrown, *printed]))[:MAX_BACKGROUND]
 
 
 def find_last_act(lines: Sequence[Line]) -> float | None:

@@ -1,19 +1,25 @@
 // @ts-check
-/** Whether what fails in a page is what was captured. */
+/** Whether what fails in a page is what was captured: nothing else compares failures. */
 import { comparePaths, decode, listTexts } from './answers.js';
 
 /**
- * @typedef {{ name: string, message: string, stack: string }} PageError
+ * @typedef {{ url: string, function: string | null, line: number | null }} Frame
+ * @typedef {{ name: string, message: string, stack: string, frames: Frame[] }} PageError
+ * @typedef {{ text: string, frames: Frame[] }} Printed A text of the console, and where it was printed.
  * @typedef {{ method: string, url: string, status: number | null, error: string | null }} FailedRequest
- * @typedef {{ errors: PageError[], failed_requests: FailedRequest[], console_errors: string[] }} Failures
+ * @typedef {{ errors: PageError[], failed_requests: FailedRequest[], printed: Printed[] }} Failures
+ * @typedef {{ files: string[], function: string | null, line: number | null }} Place Where something failed: the
+ *   names of the script and of the author's file, and the line of the script.
  */
 
-const CHANGING = /\b(?:[0-9a-f]{8}-[0-9a-f-]{27}|0x[0-9a-f]+|(?=[a-f]*\d)[0-9a-f]{7,})\b|\d+(?:[.,]\d+)*/gi;
 /** A stand-in of a text, as captures have them in bodies: `Xxxx xxxxxb`. */
 const STAND_IN = /^(?=.*[xX]{2})[^a-wyzA-WYZ]*[a-zA-Z]{0,3}$/;
 /** The error of requests that the run itself refuses, which say nothing about the application. */
 const REFUSED = 'net::ERR_BLOCKED_BY_CLIENT';
 const [SHORTEST, SHORTEST_UNQUOTED, MOST_REPLACED] = [8, 4, 500];
+/** A name up to this length can be one that a bundler chose, which differs from build to build. */
+const SHORTENED = 2;
+const NAMED_MESSAGE = /^(.*?)\b([A-Z]\w*Error): (.*)$/s;
 
 /**
  * The texts of a run that replace those of the capture: samples that the steps type, and stand-ins in answers.
@@ -26,25 +32,124 @@ export function listReplaced(expected, recorded) {
 }
 
 /**
- * Find what was captured: an error; without errors in the capture a console error, without those a failed request.
- * @param {any} expected @param {Failures} observed @param {string[]} replaced
- * @returns {string | null}
+ * Returns functions that compare what a run sees with what was captured.
+ * @param {any} expected @param {any} rules messages.json @param {string[]} replaced
  */
-export function findCaptured(expected, observed, replaced) {
-  const find = (/** @type {string[]} */ captured, /** @type {string[]} */ seen) =>
-    seen.find((text) => captured.some((each) => isSame(each, text, replaced))) ?? null;
-  if (expected.errors.length) return find(expected.errors.map(describe), observed.errors.map(describe));
-  if (!isFoundByRequests(expected)) return find(expected.console_errors, observed.console_errors);
-  const found = observed.failed_requests.find(({ method, url, status, error }) =>
+export function createMatcher(expected, rules, replaced) {
+  const changing = new RegExp(`\\b(?:${rules.id}|0[xX][0-9a-fA-F]+|${rules.hex})\\b|${rules.number}`, 'g');
+  const [lead, address] = [new RegExp(rules.lead), new RegExp(rules.address, 'g')];
+  const [build, notice] = [new RegExp(rules.build, 'g'), new RegExp(rules.notice)];
+  /** @type {{ kind: string, names: RegExp, texts: RegExp[] }[]} */
+  const kinds = rules.kinds.map((/** @type {any} */ { kind, names, texts }) => ({
+    kind,
+    names: new RegExp(`^(?:${names})$`),
+    texts: texts.map((/** @type {string} */ each) => new RegExp(each)),
+  }));
+
+  /** The first line of an error. @param {{ name: string, message: string }} error */
+  const describe = ({ name, message }) => {
+    const text = message.replace(lead, '').trim();
+    return !name || text.startsWith(name) ? text : `${name}: ${text}`;
+  };
+
+  /** A message without what differs each time. @param {string} text */
+  const normalize = (text) => {
+    const [line = ''] = text.trim().split('\n');
+    const start = line.replace(lead, '').slice(0, 4 * rules.longest);
+    const plain = start.replace(address, '@').replace(changing, '#').replace(/\s+/g, ' ');
+    return plain.trim().slice(0, rules.longest);
+  };
+
+  /** Whether texts are the same, apart from what differs each time, and what a run has in place of captured values. */
+  const isSame = (/** @type {string} */ captured, /** @type {string} */ seen) =>
+    isSameText(normalize(captured), normalize(seen), replaced.map(normalize));
+
+  /** What a browser says in its own words: the kind, which words it is, and what it names. @param {string} text */
+  const classify = (text) => {
+    const [, before = '', name = '', message = ''] = NAMED_MESSAGE.exec(text.split('\n')[0] ?? '') ?? [];
+    for (const each of kinds.filter(({ names }) => names.test(name)))
+      for (const [words, pattern] of each.texts.entries()) {
+        const found = pattern.exec(message);
+        if (found) return { before, kind: each.kind, words, named: found.groups ?? {} };
+      }
+    return null;
+  };
+
+  /** @param {string} url */
+  const nameFile = (url) =>
+    (url.split(/[?#]/)[0] ?? '')
+      .split('/')
+      .at(-1)
+      ?.replace(/(?::\d+)+$/, '')
+      .replace(build, '*') ?? '';
+
+  /** Whether two places are the same; null if that's unknown. @param {Place | null} one @param {Frame[]} frames */
+  const comparePlaces = (one, frames) => {
+    const frame = frames.find(({ url }) => /^https?:/.test(url));
+    if (!one || !frame || !one.files.map(nameFile).includes(nameFile(frame.url))) return null;
+    const functions = [one.function, frame.function].map(nameFunction);
+    if (functions.every(Boolean)) return functions[0] === functions[1];
+    return one.line !== null && one.line === frame.line ? true : null;
+  };
+
+  /**
+   * Whether a failure is the captured one. What the application wrote is compared as text. Browsers have different words
+   * for the same mistake, so what they wrote is compared by its place, and in captures of other browsers by its kind and what it names.
+   * @param {string} captured @param {string} seen @param {Place | null} place @param {Frame[]} frames
+   */
+  const isCaptured = (captured, seen, place, frames) => {
+    const [one, other] = [classify(captured), classify(seen)];
+    const isPlace = comparePlaces(place, frames);
+    if (isSame(captured, seen)) return !one || isPlace !== false;
+    if (!expected.browser || !one || one.kind !== other?.kind || !isSame(one.before, other.before))
+      return false;
+    const named = compareNamed(one.named, other.named);
+    if (named === false || isPlace === false) return false;
+    const isNowhere = place === null && frames.length === 0 && one.words !== other.words;
+    return named === true || isPlace === true || isNowhere;
+  };
+
+  const isError = (/** @type {PageError} */ seen) =>
+    expected.errors.some((/** @type {PageError} */ each) =>
+      isCaptured(describe(each), describe(seen), expected.place, seen.frames),
+    );
+  const isPrinted = (/** @type {Printed} */ { text, frames }) =>
+    expected.console_errors.some((/** @type {string} */ each) =>
+      isCaptured(each, text, expected.place, frames),
+    );
+  const isRequest = (/** @type {FailedRequest} */ { method, url, status, error }) =>
+    !error?.startsWith(REFUSED) &&
     expected.failed_requests.some(
       (/** @type {FailedRequest} */ each) =>
-        !error?.startsWith(REFUSED) &&
         each.method === method &&
         each.status === status &&
         comparePaths(readPath(each.url), readPath(url)) !== null,
-    ),
-  );
-  return found ? `${found.method} ${found.url}: ${found.status ?? found.error}` : null;
+    );
+  const isBackground = (/** @type {string} */ text) =>
+    notice.test(text) ||
+    expected.background.some((/** @type {string} */ each) => isCaptured(each, text, null, []));
+
+  return {
+    isSame,
+    /** What was captured, if it happened again. @param {Failures} seen @returns {string | null} */
+    findBug(seen) {
+      const error = seen.errors.find(isError);
+      if (error) return describe(error);
+      const printed = seen.printed.find(isPrinted);
+      if (printed) return printed.text;
+      const request = seen.failed_requests.find(isRequest);
+      return request ? `${request.method} ${request.url}: ${request.status ?? request.error}` : null;
+    },
+    /** An error that the capture doesn't have. @param {Failures} seen @returns {string | null} */
+    findOther(seen) {
+      const errors = seen.errors.filter((each) => !isError(each)).map(describe);
+      // a captured text that differs from browser to browser may be one that isn't known to be the same
+      const printed = expected.console_errors.some(classify)
+        ? seen.printed.filter((each) => !isPrinted(each) && classify(each.text)).map(({ text }) => text)
+        : [];
+      return [...errors, ...printed].find((each) => !isBackground(each)) ?? null;
+    },
+  };
 }
 
 /** The path of an address. @param {string} url */
@@ -55,23 +160,6 @@ export function readPath(url) {
 /** Whether the capture has nothing but failed requests to look for. @param {any} expected */
 export function isFoundByRequests({ errors, console_errors: printed }) {
   return errors.length + printed.length === 0;
-}
-
-/**
- * Whether two messages are the same, apart from numbers, ids, addresses, and what a run has in place of captured values.
- * @param {string} captured @param {string} seen @param {string[]} replaced
- */
-export function isSame(captured, seen, replaced) {
-  const [wanted, text] = [normalize(captured), normalize(seen)];
-  if (wanted === text) return true;
-  const found = replaced.map(normalize).filter((each) => each && text.includes(each));
-  if (found.length === 0) return false;
-  const places = found.map((each) =>
-    each.length < SHORTEST_UNQUOTED ? `(?<=["'“‘\`])${escape(each)}(?=["'”’\`])` : escape(each),
-  );
-  const fixed = text.split(new RegExp(places.join('|')));
-  if (fixed.length === 1 || fixed.join('').length < SHORTEST) return false;
-  return new RegExp(`^${fixed.map(escape).join('.{1,200}')}$`).test(wanted);
 }
 
 /**
@@ -87,23 +175,50 @@ export function isSamePath(captured, seen, replaced) {
   });
 }
 
+/** @param {string} wanted @param {string} text @param {string[]} replaced */
+function isSameText(wanted, text, replaced) {
+  if (wanted === text) return true;
+  const found = replaced.filter((each) => each && text.includes(each));
+  if (found.length === 0) return false;
+  const places = found.map((each) =>
+    each.length < SHORTEST_UNQUOTED ? `(?<=["'“‘\`])${escape(each)}(?=["'”’\`])` : escape(each),
+  );
+  const fixed = text.split(new RegExp(places.join('|')));
+  if (fixed.length === 1 || fixed.join('').length < SHORTEST) return false;
+  return new RegExp(`^${fixed.map(escape).join('.{1,200}')}$`).test(wanted);
+}
+
+/**
+ * Whether two messages of browsers name the same things; null if they name nothing in common.
+ * @param {Record<string, string>} one @param {Record<string, string>} other
+ */
+function compareNamed(one, other) {
+  const compared = ['key', 'value'].filter((each) => one[each] && other[each]);
+  if (compared.some((each) => one[each] !== other[each])) return false;
+  const codes = [one.code, other.code].map(listNames);
+  let isNamed = compared.includes('key');
+  for (const [index, name] of (codes[0] ?? []).entries()) {
+    const counterpart = codes[1]?.[index];
+    if (counterpart === undefined) break;
+    if (name === counterpart) isNamed ||= name.length > SHORTENED;
+    else if (Math.min(name.length, counterpart.length) > SHORTENED) return false;
+  }
+  return isNamed || null;
+}
+
+/** The names in an expression, last first. @param {string} [code] */
+function listNames(code = '') {
+  const plain = code.replace(/\(intermediate value\)|\(destructured parameter\)/g, '');
+  return (plain.match(/[\w$]+/g) ?? []).filter((each) => !/^(?:undefined|null)$/.test(each)).reverse();
+}
+
+/** The name of a function as its author wrote it; '' if it has none. @param {string | null} name */
+function nameFunction(name) {
+  const [found = ''] = /[\w$]+$/.exec((name ?? '').replace(/ \[as .*$/, '')) ?? [];
+  return found.length > SHORTENED && !/^(?:anonymous|eval)$/.test(found) ? found : '';
+}
+
 /** @param {string} text */
 function escape(text) {
   return text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
-}
-
-/** @param {{ name: string, message: string }} error */
-export function describe({ name, message }) {
-  const text = message.replace(/^Uncaught (?:\(in promise\) )?/, '');
-  return !name || text.startsWith(name) ? text : `${name}: ${text}`;
-}
-
-/** A message without what differs each time. @param {string} text */
-function normalize(text) {
-  const [line = ''] = text.trim().split('\n');
-  return line
-    .replace(/\b[a-z][\w+.-]{0,30}:\/\/[^\s'"<>)\]]+/gi, '@')
-    .replace(CHANGING, '#')
-    .replace(/\s+/g, ' ')
-    .trim();
 }

@@ -12,6 +12,7 @@ import msgspec
 
 from ticketbox.domain.captures.actions import ActionEntry
 from ticketbox.domain.captures.capture import ConsoleEntry, ErrorEntry, NetworkEntry
+from ticketbox.domain.captures.error_text import format_error
 from ticketbox.domain.captures.har import encode_har
 from ticketbox.domain.captures.records import Capture
 from ticketbox.domain.captures.redaction.redactor import redact_text
@@ -20,15 +21,14 @@ from ticketbox.domain.captures.reproduction.bug import Bug, find_bug
 from ticketbox.domain.captures.reproduction.expectations import Expectations, TimedStep
 from ticketbox.domain.captures.reproduction.spec import Line, plan_steps, write_spec
 from ticketbox.domain.captures.steps import build_steps
-from ticketbox.domain.captures.summaries.overview import format_error
 
-SPEC, EXPECTED, HAR = "reproduce.spec.ts", "expected.json", "network.har"
+SPEC, EXPECTED, HAR, MESSAGES = "reproduce.spec.ts", "expected.json", "network.har", "messages.json"
 # what recorded the page runs in the test too, so that both write the same failure in the same words
 RECORDER = "recorder.js"
 # the same for every capture
 HELPERS = (
     "reproduction.js", "reproduction.d.ts", "answers.js", "boundary.js", "elements.js", "failures.js",
-    "observations.js", "reasons.js", RECORDER,
+    "observations.js", "reasons.js", "verdict.js", MESSAGES, RECORDER,
 )  # fmt: skip
 _RECORDER_HEAD = b"/* eslint-disable */\n// @ts-nocheck\n"
 _FIRST_DATE = (1980, 1, 1, 0, 0, 0)  # the same capture always has the same pack
@@ -93,6 +93,8 @@ def build_files(recording: Recording, version: str) -> list[PackFile]:
 @cache
 def _read_helper(name: str) -> bytes:
     """Read a file that is the same for every capture; the recorder is that of the browser extension."""
+    if name == MESSAGES:
+        return Path(__file__).parent.with_name(name).read_bytes()
     if name != RECORDER:
         return Path(__file__).with_name(name).read_bytes()
     extension = resources.files("ticketbox") / "web_dist" / "extension" / "chromium.zip"
@@ -133,6 +135,9 @@ def _build_expectations(recording: Recording, lines: Sequence[Line], bug: Bug | 
         failed_at=bug and bug.at,
         external=capture.external,
         confirmed=capture.confirmed is not None,
+        place=expectations.find_place(bug),
+        background=expectations.list_background(recording.errors, recording.console, bug),
+        browser=expectations.name_browser(capture.environment.browser),
     )
     missing = expectations.list_missing(capture.health, recording.network, lines, expected)
     return msgspec.structs.replace(expected, missing=missing)

@@ -1,13 +1,16 @@
 // @ts-check
 /** Why a run says nothing about the bug: what led to the failure in the capture never happened in the run. */
 import { MISTAKES, comparePaths, decode } from './answers.js';
-import { describe, isFoundByRequests } from './failures.js';
 
 /**
  * @typedef {import('./answers.js').Recorded} Recorded
  * @typedef {{ method: string, url: URL, known: boolean, isLate: boolean }} Sent A call of the run: whether the capture has
  *   it, and whether it came after the last step.
  */
+
+/** The lines of Playwright's log that say what it waited for. */
+const LOGGED = /^(?:waiting for (?!element to be)|element is |<.*> intercepts|locator resolved to)/;
+const [MOST_LOGGED, MAX_REASON] = [4, 400];
 
 /** What an application answers that doesn't have the page, or no server behind it. */
 const UNSERVED = (/** @type {number} */ status) => status === 404 || status === 405 || status >= 500;
@@ -71,18 +74,19 @@ export function explainDocument(response, recorded) {
 }
 
 /**
- * Why a run that came to its end says nothing, or in what it differs; null if there is nothing to say.
- * @param {any} expected @param {any} observed @param {boolean} isCaptured Whether the bug happened.
+ * What an error says in a line. Of a step that wasn't possible, Playwright's log says which element it waited for, and what
+ * the page showed in its place.
+ * @param {unknown} error
  */
-export function explainEnd(expected, observed, isCaptured) {
-  const [other] = observed.errors;
-  if (observed.outdated && (isCaptured || other))
-    return 'the page changed something, then read it, and the capture has only an older answer';
-  if (isCaptured && observed.uncertain && isFoundByRequests(expected))
-    return 'the capture lacks what was sent with the request that failed, and the page may have sent something else';
-  if (isCaptured) return null;
-  if (observed.diverged) return 'the capture lacks answers that the API at BASE_URL gives differently';
-  return other ? `there is another error: ${describe(other)}` : null;
+export function explain(error) {
+  const [first = '', ...log] = (error instanceof Error ? error.message : String(error))
+    .replace(/\u001b\[[0-9;]*m/g, '')
+    .split('\n');
+  if (!/Timeout \d+ms exceeded/.test(first)) return first;
+  const lines = log
+    .map((line) => line.replace(/^[\s\-–]*(?:\d+ × )?/, ''))
+    .filter((line) => LOGGED.test(line));
+  return [first, ...new Set(lines)].slice(0, MOST_LOGGED).join('; ').slice(0, MAX_REASON);
 }
 
 /** @param {number} time @param {any} expected */

@@ -19,11 +19,12 @@ import {
 } from './answers.js';
 import { buildAddress, confine } from './boundary.js';
 import { createChooser } from './elements.js';
-import { findCaptured, isSame, isSamePath, listReplaced, readPath } from './failures.js';
-import { observe, record, saveResult } from './observations.js';
-import { explainDocument, explainEnd, findMissed, findUnserved } from './reasons.js';
+import { createMatcher, isSamePath, listReplaced, readPath } from './failures.js';
+import { observe, saveResult } from './observations.js';
+import { explain, explainDocument, findMissed, findUnserved } from './reasons.js';
+import { judge } from './verdict.js';
 
-/** @typedef {{ number: number, reason: string }} Obstacle Why a run says nothing, and from which step on. */
+/** @typedef {import('./verdict.js').Obstacle} Obstacle */
 
 /** The slowest answer takes this long; the others keep their share of it. */
 const SLOWEST_MS = 1_000;
@@ -44,14 +45,9 @@ export async function replayCapture(page, testInfo, options = {}) {
   try {
     return await startReplay(page, testInfo, options);
   } catch (error) {
-    await saveResult(null, { reached: false, stopped_at: null, broken: true, reason: explain(error) });
+    await saveResult(null, { verdict: 'not_reached', stopped_at: null, reason: explain(error) });
     throw error;
   }
-}
-
-/** The first line of an error; Playwright's others are a log. @param {unknown} error */
-function explain(error) {
-  return (error instanceof Error ? error.message : String(error)).split('\n')[0] ?? '';
 }
 
 /**
@@ -74,12 +70,10 @@ async function startReplay(
   const slowest = Math.max(SLOWEST_MS, ...recorded.map(({ starts, ends }) => ends - starts));
   /** The recorded status of each call whose answer the capture lacks. @type {Map<unknown, number>} */
   const lacking = new Map();
-  const observed = observe(page, lacking);
-  const { recorded: seen, read: readRecord } = await record(
-    page,
-    join(dirname(testInfo.file), 'recorder.js'),
-  );
+  const recorder = join(dirname(testInfo.file), 'recorder.js');
+  const { observed, readAll } = await observe(page, recorder, lacking);
   const replaced = listReplaced(expected, recorded);
+  const { isSame, findBug, findOther } = createMatcher(expected, read('messages.json'), replaced);
   /** @type {{ number: number, at: number, place: string | null, again: number[] }[]} */
   const steps = expected.steps;
   const moments = steps.flatMap(({ number, at, again }) =>
@@ -111,11 +105,7 @@ async function startReplay(
     0,
     ...steps.filter(({ at }) => at <= (expected.acted_at ?? 0)).map(({ number }) => number),
   );
-  /** What was captured, if it happened again: as the browser says it, or as the recorder writes it. */
-  const findBug = () =>
-    findCaptured(expected, observed, replaced) ??
-    findCaptured(expected, { ...seen, failed_requests: [] }, replaced);
-  const hasFailed = () => findBug() !== null;
+  const hasFailed = () => findBug(observed) !== null;
   const { origin } = new URL(base);
   const isInside = () => new URL(page.url()).origin === origin;
   const isAt = (/** @type {string} */ path) =>
@@ -128,10 +118,10 @@ async function startReplay(
     else lost ??= { number: current, reason: `the page is ${new URL(page.url()).pathname}, not ${path}` };
   };
 
-  /** The error of the harness itself, after which nothing is known. @type {string | null} */
+  /** The error of the harness itself, after which nothing is known. @type {Obstacle | null} */
   let broken = null;
   const noteError = (/** @type {unknown} */ error) => {
-    broken ??= explain(error);
+    broken ??= { number: current, reason: explain(error) };
   };
   // also what a service worker of the page answers, which isn't served here
   page.context().on('request', (request) => {
@@ -160,7 +150,7 @@ async function startReplay(
     if (destination !== null && !isAt(destination) && !isAt(readPath(expected.page)))
       return { number, reason: `the page left ${destination} for ${new URL(page.url()).pathname}` };
     const isKnown = isUsed || lacking.size > 0 || recorded.some(({ served }) => served);
-    if (!isKnown && !isSame(expected.title, await page.title(), replaced))
+    if (!isKnown && !isSame(expected.title, await page.title()))
       return { number, reason: `the page isn't “${expected.title}”, and calls nothing that was recorded` };
     if (expected.wait_ms > FAILURE_MS)
       return { number, reason: `the failure came later than ${FAILURE_MS / 1_000} s after the last step` };
@@ -233,29 +223,21 @@ async function startReplay(
     for (const each of due) each.taken = each.answered = true;
   };
 
-  /** @param {Obstacle | null} obstacle */
-  const saveObservation = async (obstacle) => {
-    const recognized = hasFailed();
-    await saveResult(isInside() ? page : null, {
-      reached: obstacle === null,
-      stopped_at: obstacle && obstacle.number,
-      ...observed,
-      recognized,
-      broken: broken !== null,
-      reason: obstacle ? obstacle.reason : explainEnd(expected, observed, recognized),
-    });
+  /** Judge the run, and keep the judgement. @param {Obstacle | null} obstacle */
+  const conclude = async (obstacle) => {
+    const found = { broken, obstacle, bug: findBug(observed), other: findOther(observed) };
+    const judgement = judge(expected, observed, found);
+    await saveResult(isInside() && !page.isClosed() ? page : null, judgement, observed);
+    return { ...judgement, bug: found.bug };
   };
 
-  /**
-   * Wait for the end; return what was captured, if it happened again, or else why the run says nothing.
-   * @returns {Promise<[string | null, Obstacle | null]>}
-   */
-  const conclude = async () => {
+  /** Wait for what the capture saw; return why the run says nothing, if it doesn't happen. */
+  const waitForBug = async () => {
     await waitForAnswers(Infinity);
     await waitUntil(hasFailed, Math.min(expected.wait_ms, FAILURE_MS));
-    await readRecord();
-    const captured = findBug();
-    return [captured, captured === null ? await findObstacle() : null];
+    const isAlive = await Promise.race([readAll().then(() => true), sleep(ACTION_MS, false, { ref: false })]);
+    if (hasFailed()) return null;
+    return isAlive ? findObstacle() : { number: current, reason: 'the page no longer responds' };
   };
 
   return {
@@ -295,24 +277,19 @@ async function startReplay(
         }
       } catch (error) {
         done = Infinity;
-        await saveObservation({ number, reason: explain(error) });
+        await conclude({ number, reason: explain(error) });
         throw new Error(`Step ${number} isn't possible: ${error instanceof Error ? error.message : error}`);
       }
     },
     /** Wait for what the capture saw, and fail if it happens again. */
     async finish() {
       done = Infinity;
-      const [captured, found] = await conclude().catch((error) => {
-        noteError(error);
-        return [null, null];
-      });
-      const obstacle = broken === null ? found : { number: current, reason: broken };
-      await saveObservation(obstacle);
-      if (obstacle)
-        throw new Error(`Step ${obstacle.number} wasn't reached: ${obstacle.reason}, so this says nothing.`);
-      const reason = explainEnd(expected, observed, captured !== null);
-      if (reason) throw new Error(`This run proves nothing: ${reason}.`);
-      if (captured) throw new Error(`Reproduced: ${captured}`);
+      const obstacle = await waitForBug().catch((error) => (noteError(error), null));
+      const { verdict, stopped_at, reason, bug } = await conclude(obstacle);
+      if (verdict === 'reproduced') throw new Error(`Reproduced: ${bug}`);
+      if (stopped_at !== null)
+        throw new Error(`Step ${stopped_at} wasn't reached: ${reason}, so this says nothing.`);
+      if (verdict !== 'gone') throw new Error(`This run proves nothing: ${reason}.`);
     },
   };
 }

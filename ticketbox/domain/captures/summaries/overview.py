@@ -4,13 +4,13 @@ Equal failures are one entry with a count, so that a hundred repetitions of one 
 """
 
 from collections.abc import Iterable
-from typing import Protocol
 from urllib.parse import urlsplit
 
 import msgspec
 from msgspec import UNSET
 
 from ticketbox.domain.captures.capture import ErrorEntry, ErrorKind, NetworkEntry
+from ticketbox.domain.captures.error_text import format_error
 from ticketbox.domain.captures.fingerprints import fingerprint_errors
 from ticketbox.domain.captures.streams import is_failure
 
@@ -83,26 +83,6 @@ def shorten_url(url: str, longest: int = MAX_URL) -> str:
     if mark and len(address) + 2 <= longest:
         return url[: longest - 1] + "…"
     return address[: longest - 1] + "…"
-
-
-class NamedError(Protocol):
-    """An error with a class and a message."""
-
-    @property
-    def name(self) -> str:
-        """The class."""
-        ...
-
-    @property
-    def message(self) -> str:
-        """The message, possibly with the browser's lead."""
-        ...
-
-
-def format_error(entry: NamedError) -> str:
-    """Return an error's class and message, without the browser's lead."""
-    message = entry.message.removeprefix("Uncaught ").removeprefix("(in promise) ").strip()
-    return message if not entry.name or message.startswith(entry.name) else f"{entry.name}: {message}"
 
 
 def find_place(entry: ErrorEntry) -> str | None:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from ticketbox.domain.captures.capture import ConsoleEntry, ErrorEntry, Level
-from ticketbox.domain.captures.summaries.overview import format_error
+from ticketbox.domain.captures.error_text import format_error
 
 MAX_CHARACTERS = 8_000
 

@@ -11,9 +11,10 @@ import msgspec
 
 from ticketbox.domain.captures.actions import ActionEntry, ActionKind
 from ticketbox.domain.captures.capture import THROWN, ConsoleEntry, Entry, ErrorEntry, Level, NetworkEntry, Stream
+from ticketbox.domain.captures.error_text import format_error
 from ticketbox.domain.captures.steps import Step, build_steps, shorten_address
 from ticketbox.domain.captures.streams import is_failure
-from ticketbox.domain.captures.summaries.overview import clip_line, format_error, shorten_url
+from ticketbox.domain.captures.summaries.overview import clip_line, shorten_url
 
 MAX_TEXT = 160  # characters
 
