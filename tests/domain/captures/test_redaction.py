@@ -275,8 +275,8 @@ def fill(type_: inspect.Type, text: str) -> Any:
             return cls(**{each.name: fill(each.type, text) for each in fields})
         case inspect.UnionType(types=(inner, inspect.NoneType())):
             return fill(inner, text)
-        case inspect.ListType(item_type=inner):
-            return [fill(inner, text)]
+        case inspect.ListType(item_type=inner, min_length=least):
+            return [fill(inner, text)] * (least or 1)
         case inspect.DictType(key_type=key, value_type=value):
             return {name: fill(value, text) for name in ("accept", fill(key, text))}
         case inspect.StrType(pattern=None, max_length=length):

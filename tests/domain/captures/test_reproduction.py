@@ -93,13 +93,16 @@ def test_steps_become_code_under_their_words() -> None:
         {"kind": "navigate", "url": "https://other.example/", "ts": 9_300},
         {"kind": "change", "target": PAY, "value_kind": "option", "ts": 9_400},
         {"kind": "navigate", "url": "https://shop.example/late", "ts": 30_000},
+        {"kind": "click", "target": CODE, "value_kind": "private", "ts": 40_000},
+        {"kind": "navigate", "url": "https://shop.example/#/done", "ts": 40_100},
+        {"kind": "navigate", "url": "https://shop.example/late", "value_kind": "back", "ts": 42_000},
     ]
     lines = [line for line in read_files(actions=actions)["reproduce.spec.ts"].splitlines() if line]
     assert lines == [
         "import { test } from '@playwright/test';",
         "import { replayCapture } from './reproduction.js';",
         "test('Paying fails', async ({ page }, testInfo) => {",
-        "  const { open, arrive, step, finish } = await replayCapture(page, testInfo);",
+        "  const { open, arrive, step, choose, finish } = await replayCapture(page, testInfo);",
         "  await page.setViewportSize({ width: 800, height: 600 });",
         "  // 1. Opened /cart?id=7",
         "  await step(1, () => open('/cart?id=7'));",
@@ -118,15 +121,95 @@ def test_steps_become_code_under_their_words() -> None:
         "  // 9. Clicked button “Pay” (by a script)",
         "  // 11. Opened / (another site; not repeated)",
         "  // 12. Selected an option in “Pay”: which one isn't recorded",
-        "  await step(12, page.getByRole('button', { name: 'Pay', exact: true }), (it) =>",
-        "    it.selectOption({ index: 1 }),",
-        "  );",
+        "  await step(12, page.getByRole('button', { name: 'Pay', exact: true }), (it) => choose(it));",
         "  // 13. Opened /late",
         "  await step(13, () => open('/late'));",
+        "  // 14. Clicked a private field",
+        "  // 15. Opened /#/done",
+        "  await step(14, page.getByPlaceholder('Your \"code\"', { exact: true }), (it) => it.click());",
+        "  await step(15, () => arrive('/#/done'));",
+        "  // 16. Went back to /late",
+        "  await step(16, () => page.goBack());",
         "  // The capture has no failure to look for. Add what must be true to the end of the test.",
         "  await finish();",
         "});",
     ]
+
+
+CARD: dict[str, Any] = {"text": "Oak", "selectors": ['li:text-is("Oak")', "#oak"]}
+ACTS: list[tuple[dict[str, Any], str]] = [
+    ({"kind": "click", "button": "right"}, "it.click({ button: 'right' })"),
+    ({"kind": "click", "repeat": 2}, "it.dblclick()"),
+    ({"kind": "click", "point": [12, 30]}, "it.click({ position: { x: 12, y: 30 } })"),
+    ({"kind": "hover"}, "it.hover()"),
+    ({"kind": "drag", "to": PAY}, "drag(it, page.getByRole('button', { name: 'Pay', exact: true }))"),
+    ({"kind": "drag", "to": {"selectors": ["#b"]}, "point": [1, 2], "to_point": [3, 4]},
+     "drag(it, page.locator('#b'), [1, 2], [3, 4])"),
+    ({"kind": "key", "key": "J"}, "it.press('j')"),
+    ({"kind": "key", "key": "Shift+J"}, "it.press('Shift+J')"),
+    ({"kind": "key", "key": "?"}, "it.press('?')"),
+    ({"kind": "key", "key": "Space"}, "it.press('Space')"),
+    ({"kind": "scroll", "to_point": [0, 900]}, "it.evaluate((it) => it.scrollTo(0, 900))"),
+    ({"kind": "change", "value_kind": "file", "field": {"accept": "image/*,.pdf"}}, "attach(it, 'sample.png')"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("action", "code"), ACTS)
+def test_what_a_person_did_is_repeated(action: dict[str, Any], code: str) -> None:
+    actions = [{"kind": "navigate", "url": PAGE, "ts": 0}, {**action, "target": CARD, "ts": 6_000}]
+    files = read_files(actions=actions, network=[{**call(), "ts": 6_100}])
+    assert code in files["reproduce.spec.ts"].replace("\n", "").replace("    ", "")
+    assert json.loads(files["expected.json"])["steps"][1]["place"] == "#oak"
+
+
+@pytest.mark.parametrize("action", [{"kind": "key"}, {"kind": "drag", "to": None}])
+def test_step_that_is_only_partly_known_is_unknown(action: dict[str, Any]) -> None:
+    actions = [{"kind": "navigate", "url": PAGE, "ts": 0}, {**action, "target": PAY, "ts": 500}]
+    assert [each["number"] for each in json.loads(read_files(actions=actions)["expected.json"])["unknown"]] == [2]
+
+
+def test_dialogs_are_answered_by_the_step_that_opens_them() -> None:
+    entered = {"value_kind": "text 1–10", "traits": ["digit"]}
+    actions = [
+        {"kind": "click", "target": PAY, "ts": 1_000},
+        {"kind": "dialog", "dialog": "confirm", "accepted": True, "ts": 1_010},
+        {"kind": "dialog", "dialog": "prompt", "accepted": True, **entered, "ts": 1_020},
+        {"kind": "dialog", "dialog": "alert", "accepted": False, "ts": 1_030},
+    ]  # fmt: skip
+    spec = read_files(actions=actions)["reproduce.spec.ts"]
+    assert """
+  // 1. Clicked button “Pay”
+  // 2. Accepted a confirmation
+  // 3. Answered a prompt
+  // 4. Closed an alert
+  answer('accept');
+  answer('accept', '1234');
+  answer('dismiss');
+  await step(1, page.getByRole('button', { name: 'Pay', exact: true }), (it) => it.click());
+""" in spec  # fmt: skip
+    assert "const { open, answer, step, finish }" in spec
+
+
+def test_window_that_was_resized_begins_with_its_first_size() -> None:
+    resize = {"kind": "resize", "point": [900, 700], "to_point": [400, 700], "ts": 2_000}
+    spec = read_files(actions=[resize], network=[{**call(), "ts": 2_100}])["reproduce.spec.ts"]
+    assert "await page.setViewportSize({ width: 900, height: 700 });" in spec
+    assert "await step(1, () => page.setViewportSize({ width: 400, height: 700 }));" in spec
+    assert "step(1," not in read_files(actions=[resize])["reproduce.spec.ts"]  # nothing followed
+
+
+def test_form_that_was_submitted_is_expected() -> None:
+    click, submit = {"kind": "click", "target": PAY, "ts": 1_000}, {"kind": "submit", "ts": 1_010}
+    errors = [{"kind": "error", "name": "TypeError", "message": "no card", "ts": 1_020}]
+    assert json.loads(read_files(actions=[click, submit], errors=errors)["expected.json"])["submits"] is True
+    later = [click, submit, {**click, "ts": 1_015}]
+    assert json.loads(read_files(actions=later, errors=errors)["expected.json"])["submits"] is False
+
+
+def test_test_is_named_after_the_bug_where_the_ticket_has_the_title_of_the_page() -> None:
+    errors = [{"kind": "error", "name": "TypeError", "message": "no card", "ts": 1_020}]
+    spec = read_files(title="", actions=[{"kind": "click", "target": PAY}], errors=errors)["reproduce.spec.ts"]
+    assert "test('TypeError: no card after: Clicked button “Pay”'" in spec
 
 
 def test_steps_after_the_failure_are_left_out() -> None:
@@ -185,9 +268,9 @@ def test_typing_that_sent_requests_is_repeated_in_parts() -> None:
     ("times", "code", "again"),
     [
         ([1_000, 1_400], "it.click()", [1_400]),  # the first answer came in between
-        ([1_000, 1_005], "it.click({ clickCount: 2 })", []),  # a double click
-        ([1_000, 1_400, 1_800], "it.click({ clickCount: 2 })", []),  # not one call for each
-        ([1_000, 9_000], "it.click({ clickCount: 2 })", []),  # the second one has another cause
+        ([1_000, 1_005], "it.dblclick()", []),  # a double click
+        ([1_000, 1_400, 1_800], "it.dblclick()", []),  # not one call for each
+        ([1_000, 9_000], "it.dblclick()", []),  # the second one has another cause
     ],
 )
 def test_repeated_clicks_wait_for_the_answers_between_them(times: list[int], code: str, again: list[int]) -> None:
@@ -328,6 +411,11 @@ def test_complete_capture_lacks_nothing() -> None:
         ({"role": "button", "name": "Pay"}, "page.getByRole('button', { name: 'Pay', exact: true }).first()"),
         ({"text": "it's"}, """page.getByText("it's", { exact: true }).first()"""),
         ({"role": "textbox"}, None),
+        ({"role": "link", "name": "42 likes in 2026", "selectors": ['role=link[name="42 likes in 2026"]', "#likes"]},
+         "page.locator('#likes')"),
+        ({"text": "11", "selectors": ['button:text-is("11")']}, "page.locator('button:text-is(\"11\")')"),
+        ({"name": "Photo", "selectors": ['internal:label="Photo"s', "#p"]},
+         "page.getByLabel('Photo', { exact: true })"),
     ],
 )  # fmt: skip
 def test_best_locator_is_by_role(target: dict[str, Any], code: str | None) -> None:
@@ -339,6 +427,8 @@ def test_element_in_a_frame_is_found_in_it() -> None:
     locator = write_locator(target, "https://pay.example/form?x=1")
     assert locator == "page.frameLocator('iframe[src*=\"/form\"]').locator('#pay')"
     assert find_place(target, "https://pay.example/form?x=1") is None
+    nested = write_locator(target, "about:blank", ["#left", "iframe >> nth=1"])
+    assert nested == "page.frameLocator('#left').frameLocator('iframe >> nth=1').locator('#pay')"
     for hostile in ('https://x/a"] >> #b', "https://x/a\\", "https://x/a b", "https://[bad", "javascript:1"):
         assert write_locator(target, hostile) in (
             "page.frameLocator('iframe').locator('#pay')", "page.frameLocator('iframe[src*=\"1\"]').locator('#pay')",

@@ -55,7 +55,12 @@ def test_steps_are_numbered_and_found_by_text_and_time() -> None:
         {"value": "hunter2"},
         {"target": {"value": "hunter2"}},
         {"target": {"selectors": ["#a"] * 11}},
-        {"kind": "drag"},
+        {"kind": "swipe"},
+        {"field": {"value": "hunter2"}},
+        {"traits": ["hunter2"]},
+        {"dialog": "hunter2"},
+        {"to": {"value": "hunter2"}},
+        {"to_point": [1, 2, 3]},
         {"repeat": 0},
     ],
 )

@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 from urllib.parse import urlsplit
 
-from ticketbox.domain.captures.actions import ActionEntry, ActionKind, ActionTarget
+from ticketbox.domain.captures.actions import ActionEntry, ActionKind, ActionTarget, Button, Dialog
 
 MAX_NAME = 80  # characters
 MAX_URL = 160
@@ -21,6 +21,7 @@ _VALUES = {
     "color": "a color", "date": "a date", "email": "an email address", "number": "a number", "tel": "a phone number",
     "time": "a time", "url": "an address",
 }  # fmt: skip
+_NAVIGATIONS = {"back": "Went back to", "forward": "Went forward to", "reload": "Reloaded"}
 
 
 class Step(ActionEntry, kw_only=True):
@@ -45,7 +46,7 @@ def build_steps(entries: Sequence[ActionEntry]) -> list[Step]:
 def describe_action(entry: ActionEntry) -> str:
     """Describe an action in words, in the past tense."""
     words = _describe(entry)
-    if entry.repeat > 1:
+    if entry.repeat > 1 and not _is_double(entry):
         words = f"{words}, {entry.repeat:,} times"
     return f"{words} (by a script)" if entry.synthetic else words
 
@@ -54,9 +55,17 @@ def _describe(entry: ActionEntry) -> str:
     target = entry.target
     match entry.kind:
         case ActionKind.NAVIGATE:
-            return f"Opened {shorten_address(entry.url)}" if entry.url else "Opened a page"
+            place = shorten_address(entry.url) if entry.url else "a page"
+            return f"{_NAVIGATIONS.get(entry.value_kind or '', 'Opened')} {place}"
         case ActionKind.CLICK:
-            return f"Clicked {_name_element(target)}"
+            return f"{_name_click(entry)} {_name_clicked(entry)}"
+        case ActionKind.DRAG:
+            end = f" to {_name_element(entry.to)}" if isinstance(entry.to, ActionTarget) else ""
+            return f"Dragged {_name_element(target)}{end}"
+        case ActionKind.HOVER:
+            return f"Hovered over {_name_element(target)}"
+        case ActionKind.DIALOG:
+            return _describe_dialog(entry)
         case ActionKind.INPUT:
             return _describe_input(entry.value_kind or "", target)
         case ActionKind.CHANGE:
@@ -69,12 +78,43 @@ def _describe(entry: ActionEntry) -> str:
         case ActionKind.KEY:
             place = f" in {_name_field(target)}" if target else ""
             return f"Pressed {entry.key or 'a key'}{place}"
+        case _:
+            return _describe_window(entry)
+
+
+def _describe_window(entry: ActionEntry) -> str:
+    match entry.kind:
         case ActionKind.SCROLL:
-            return f"Scrolled {_name_element(target) if target else 'the page'}"
+            return f"Scrolled {_name_element(entry.target)}"
         case ActionKind.VISIBILITY:
             return "Returned to the page" if entry.value_kind == "visible" else "Left the page"
-        case ActionKind.RESIZE:
+        case _:
             return "Resized the window"
+
+
+def _name_click(entry: ActionEntry) -> str:
+    if entry.button is Button.RIGHT:
+        return "Right-clicked"
+    if entry.button is Button.MIDDLE:
+        return "Middle-clicked"
+    return "Double-clicked" if _is_double(entry) else "Clicked"
+
+
+def _is_double(entry: ActionEntry) -> bool:
+    return entry.kind is ActionKind.CLICK and entry.repeat == 2 and not entry.synthetic
+
+
+def _name_clicked(entry: ActionEntry) -> str:
+    return "a private field" if entry.value_kind == "private" else _name_element(entry.target)
+
+
+def _describe_dialog(entry: ActionEntry) -> str:
+    if entry.dialog is Dialog.ALERT:
+        return "Closed an alert"
+    dialog = "a prompt" if entry.dialog is Dialog.PROMPT else "a confirmation"
+    if not entry.accepted:
+        return f"Dismissed {dialog}"
+    return f"Answered {dialog}" if entry.dialog is Dialog.PROMPT else f"Accepted {dialog}"
 
 
 def _describe_input(value: str, target: ActionTarget | None) -> str:
@@ -117,11 +157,12 @@ def _clip(text: str | None) -> str:
 
 
 def shorten_address(url: str) -> str:
-    """Return the path and query of an address; all of it if it has no path."""
+    """Return the path, query and hash route of an address; all of it if it has no path."""
     try:
         parts = urlsplit(url)
     except ValueError:
         return url[:MAX_URL]
-    path = parts.path + (f"?{parts.query}" if parts.query else "") if parts.netloc else url
+    route = f"#{parts.fragment}" if parts.fragment.startswith(("/", "!")) else ""
+    path = parts.path + (f"?{parts.query}" if parts.query else "") + route if parts.netloc else url
     path = path or url
     return path if len(path) <= MAX_URL else path[: MAX_URL - 1] + "…"

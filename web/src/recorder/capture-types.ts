@@ -17,6 +17,7 @@ export type {
   Envelope,
   Environment,
   ErrorEntry,
+  FieldRules,
   Frame,
   Health,
   NetworkEntry,
@@ -27,6 +28,7 @@ export type {
 } from '../../generated/api';
 
 export type ActionEntry = Omit<Step, 'number' | 'words'>;
+export type Trait = NonNullable<ActionEntry['traits']>[number];
 export type Streams = {
   console: ConsoleEntry[];
   network: NetworkEntry[];
@@ -43,6 +45,8 @@ export type PageFacts = { url: string; title: string; referrer: string | null };
 
 /** What the recorder has of one frame in the page's JavaScript world, not redacted. */
 export type PageRecord = Omit<FrameRecord, 'actions' | 'dropped' | 'unreadable'> & {
+  /** Native dialogs and their answers. */
+  dialogs: ActionEntry[];
   unreadable: { [name in Exclude<StreamName, 'actions'>]: number };
   dropped: Omit<FrameRecord['dropped'], 'actions'>;
 };

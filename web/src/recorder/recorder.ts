@@ -1,6 +1,7 @@
 /** Records what happens in the page from now on. The records stay in the page until they are read. */
 import type { PageRecord, ReadOptions } from './capture-types';
 import { recordConsole } from './console/console';
+import { recordDialogs } from './dialogs';
 import { recordErrors } from './errors';
 import { watchDocumentWrites } from './natives/lasting-listeners';
 import { hideWrappers, now, toJson } from './natives/natives';
@@ -24,6 +25,7 @@ export function startRecorder(recordsBodies: boolean): (options: ReadOptions) =>
   const readConsole = recordConsole(sequence);
   const errors = recordErrors(sequence);
   const requests = new RequestLog(recordsBodies);
+  const readDialogs = recordDialogs(sequence);
   recordFetch(requests);
   recordXhr(requests);
   recordSockets(requests);
@@ -46,6 +48,7 @@ export function startRecorder(recordsBodies: boolean): (options: ReadOptions) =>
       console: consoleLog.entries,
       network: networkLog.entries,
       errors: errorLog.entries,
+      dialogs: readDialogs(options),
       dropped: {
         console: consoleLog.dropped,
         network: scriptRequests.dropped + networkLog.dropped,

@@ -1,4 +1,5 @@
 /** What the reporter records: the same as the extension, of this document alone. */
+import { joinActions } from '../recorder/actions/join-actions';
 import { recordActions } from '../recorder/actions/record-actions';
 import type { FrameReport, PageRecord } from '../recorder/capture-types';
 import {
@@ -39,12 +40,10 @@ export function recordPage(
         measured,
         readDeclaredValues([...new Set([...DEFAULT_NAMES, ...names])]),
       ),
-      record: {
-        ...record,
-        network: record.network.filter(({ url }) => !address.isOwn(url)),
-        actions: actions.entries,
-        dropped: { ...record.dropped, actions: actions.dropped },
-      },
+      record: joinActions(
+        { ...record, network: record.network.filter(({ url }) => !address.isOwn(url)) },
+        actions,
+      ),
     };
   };
 

@@ -208,7 +208,7 @@ def test_only_clicks_of_a_double_click_are_one_step(recording_browser: Extension
 
     steps = ReportedTicket(reporter, recording_browser.run(work())).streams["actions"]
     clicks = [step["words"] for step in steps if step["kind"] == "click" and not step["synthetic"]]
-    assert clicks == [*["Clicked button “Pay”"] * 2, "Clicked button “Pay”, 2 times"]
+    assert clicks == [*["Clicked button “Pay”"] * 2, "Double-clicked button “Pay”"]
 
 
 def test_steps_can_be_left_out(recording_browser: ExtensionBrowser, reporter: World) -> None:

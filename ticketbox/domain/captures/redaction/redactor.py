@@ -11,7 +11,7 @@ import msgspec
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from ticketbox.domain.captures.actions import ActionEntry
+from ticketbox.domain.captures.actions import RULE, ActionEntry, ActionTarget
 from ticketbox.domain.captures.capture import ConsoleEntry, ErrorEntry, NetworkEntry, Page, Redaction
 from ticketbox.domain.captures.environment import SCRIPT_URL, VALUE, Environment
 from ticketbox.domain.captures.fields import BODY, LINE, TEXT, URL
@@ -185,12 +185,22 @@ class Redactor:
         for entry in entries:
             entry.url = self._redact_optional(entry.url, URL)
             entry.frame = self._redact_optional(entry.frame, URL)
-            if (target := entry.target) is not None:
-                target.role = self._redact_optional(target.role, LINE)
-                target.name = self._redact_optional(target.name, LINE)
-                target.test_id = self._redact_optional(target.test_id, LINE)
-                target.text = self._redact_optional(target.text, LINE)
-                target.selectors = [self.redact_locator(each) for each in target.selectors]
+            for target in (entry.target, entry.to):
+                if isinstance(target, ActionTarget):
+                    self._redact_target(target)
+            if entry.frame_path is not UNSET:
+                entry.frame_path = [self.redact_locator(each) for each in entry.frame_path]
+            if (rules := entry.field) is not UNSET:
+                for name in ("pattern", "min", "max", "step", "accept", "input_mode"):
+                    if (rule := getattr(rules, name)) is not UNSET:
+                        setattr(rules, name, self.redact_text(rule, RULE))
+
+    def _redact_target(self, target: ActionTarget) -> None:
+        target.role = self._redact_optional(target.role, LINE)
+        target.name = self._redact_optional(target.name, LINE)
+        target.test_id = self._redact_optional(target.test_id, LINE)
+        target.text = self._redact_optional(target.text, LINE)
+        target.selectors = [self.redact_locator(each) for each in target.selectors]
 
     def _redact_frames(self, frames: Sequence[Frame]) -> None:
         for frame in frames:

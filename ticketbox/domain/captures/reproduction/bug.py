@@ -14,7 +14,11 @@ from ticketbox.domain.captures.steps import Step
 from ticketbox.domain.captures.streams import is_failure
 
 NAVIGATES_MS = 5_000  # how long after a step the browser still opens a page because of it
-_ACTS = frozenset({ActionKind.CLICK, ActionKind.INPUT, ActionKind.CHANGE, ActionKind.SUBMIT, ActionKind.KEY})
+_ACTS = frozenset({
+    ActionKind.CLICK, ActionKind.INPUT, ActionKind.CHANGE, ActionKind.SUBMIT, ActionKind.KEY, ActionKind.DRAG,
+    ActionKind.HOVER,
+})  # fmt: skip
+_TRAVERSALS = ("back", "forward")
 _NOTICE = "ResizeObserver loop"  # of the browser, about what it does a moment later anyway
 
 
@@ -66,7 +70,7 @@ def find_bug(
 
 
 def _is_act(step: Step) -> bool:
-    return step.kind in _ACTS and not step.synthetic
+    return (step.kind in _ACTS or step.value_kind in _TRAVERSALS) and not step.synthetic
 
 
 def _list_loads(steps: Sequence[Step]) -> list[float]:

@@ -23,7 +23,7 @@ from ticketbox.domain.captures.error_text import format_error
 from ticketbox.domain.captures.health import get_stream_health
 from ticketbox.domain.captures.reproduction.bug import Bug
 from ticketbox.domain.captures.reproduction.moments import API_TYPES
-from ticketbox.domain.captures.reproduction.spec import Line
+from ticketbox.domain.captures.reproduction.plan import Line
 from ticketbox.domain.captures.source_maps.stacks import parse_stack
 
 MAX_TEXT = 2_000
@@ -82,9 +82,9 @@ class Expectations(msgspec.Struct, frozen=True):
     recorded before a failure that loading the page doesn't explain: without them, no run says that the bug is gone.
     `title` is that of the page. `wait_ms` is how long a failure may come after the last step; the test waits for 20 s
     at most. `acted_at` and `failed_at` are when the last repeated step was done and when the bug happened, in epoch
-    milliseconds: the calls in between led to the bug. `external` is whether somebody without an account sent the
-    capture, `confirmed` whether a member confirmed it. `place` is where the bug happened, `background` the other errors
-    of the capture, and `browser` the one that it comes from, unless it words
+    milliseconds: the calls in between led to the bug, and a form that was submitted if `submits`. `external` is whether
+    somebody without an account sent the capture, `confirmed` whether a member confirmed it. `place` is where the bug
+    happened, `background` the other errors of the capture, and `browser` the one that it comes from, unless it words
     errors as Chromium, in which the test runs.
     """
 
@@ -101,6 +101,7 @@ class Expectations(msgspec.Struct, frozen=True):
     unknown: list[TimedStep] = []
     acted_at: float | None = None
     failed_at: float | None = None
+    submits: bool = False
     external: bool = False
     confirmed: bool = False
     place: Place | None = None
@@ -170,6 +171,13 @@ def find_last_act(lines: Sequence[Line]) -> float | None:
     """Find when the last step was done that the test repeats, in epoch milliseconds."""
     acts = [line for line in lines if line.code and not line.code.startswith("arrive(")]
     return max((moment for line in acts for moment in (line.step.ts, *line.again)), default=None)
+
+
+def has_submitted(lines: Sequence[Line]) -> bool:
+    """Whether the last repeated step submitted a form before the bug happened."""
+    acted_at = find_last_act(lines)
+    submits = [line.step for line in lines if line.step.kind is ActionKind.SUBMIT and line.code is None]
+    return acted_at is not None and any(not step.synthetic and step.ts >= acted_at for step in submits)
 
 
 def compute_wait(lines: Sequence[Line], failed_at: float | None, began: float | None) -> int:

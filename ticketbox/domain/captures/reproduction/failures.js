@@ -157,6 +157,12 @@ export function readPath(url) {
   return URL.canParse(url) ? new URL(url).pathname : '';
 }
 
+/** The path of an address with its hash route. @param {string} url */
+export function readRoute(url) {
+  const { pathname, hash } = new URL(url);
+  return pathname + (/^#[/!]/.test(hash) ? (hash.split('?')[0] ?? '') : '');
+}
+
 /** Whether the capture has nothing but failed requests to look for. @param {any} expected */
 export function isFoundByRequests({ errors, console_errors: printed }) {
   return errors.length + printed.length === 0;

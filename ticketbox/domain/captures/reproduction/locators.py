@@ -1,14 +1,19 @@
 """Playwright locators of recorded elements, as a person writes them in TypeScript."""
 
 import re
+from collections.abc import Sequence
 from urllib.parse import urlsplit
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
 from ticketbox.domain.captures.actions import ActionTarget
 
 REDACTED = "[redacted]"
 
+_MAX_NAME = 40
+_TEXT = re.compile(r'(?:name=|text-is\(|label=)"((?:[^"\\]|\\.)*)"')
+_LABEL = re.compile(r'internal:label="((?:[^"\\]|\\["\\])*)"s')
 _QUOTED = re.compile(r'\[placeholder="((?:[^"\\]|\\["\\])*)"\]')
 # A path of elements, as the recorder writes it: `#cart > li:nth-of-type(2)`.
 _PLACE = re.compile(r"(?:#[\w-]+|[a-z][\w-]*(?::nth-of-type\(\d+\))?)(?: > [a-z][\w-]*(?::nth-of-type\(\d+\))?)*")
@@ -36,17 +41,19 @@ def quote(text: str) -> str:
     return f"'{inner}'"
 
 
-def write_locator(target: ActionTarget | None, frame: str | None = None) -> str | None:
+def write_locator(
+    target: ActionTarget | None, frame: str | None = None, frame_path: Sequence[str] | UnsetType = UNSET
+) -> str | None:
     """Write the best locator of an element: by role and name, then by those that the recorder found, best first.
 
-    Returns None if the record doesn't say which element it is.
+    Those with data of the page, such as a number of likes, come last: another run has other data. Returns None if the
+    record doesn't say which element it is.
     """
-    root = "page" if frame is None else f"page.frameLocator({quote(_select_frame(frame))})"
     if target is None:
         return None
+    root = _write_root(frame, frame_path)
     whole = [each for each in target.selectors if REDACTED not in each]
-    by_role = [each for each in whole if each.startswith("role=")]
-    for selector in by_role + [each for each in whole if each not in by_role]:
+    for selector in sorted(whole, key=lambda each: (_has_data(each), not each.startswith("role="))):
         return root + _write_selector(target, selector)
     if target.role in _ROLES and target.name and REDACTED not in target.name:
         return f"{root}.getByRole({quote(target.role)}, {{ name: {quote(target.name)}, exact: true }}).first()"
@@ -65,11 +72,30 @@ def find_place(target: ActionTarget | None, frame: str | None) -> str | None:
     return None if REDACTED in last or not _PLACE.fullmatch(last) else last
 
 
+def _write_root(frame: str | None, path: Sequence[str] | UnsetType) -> str:
+    if frame is None:
+        return "page"
+    if not path or any(REDACTED in each for each in path):
+        return f"page.frameLocator({quote(_select_frame(frame))})"
+    return "page" + "".join(f".frameLocator({quote(each)})" for each in path)
+
+
+def _has_data(selector: str) -> bool:
+    """Whether a locator has a text that is rather data of the page than a name: a number, or a long text."""
+    texts: list[str] = _TEXT.findall(selector)
+    return any(
+        len(each) > _MAX_NAME or sum(map(str.isdigit, each)) > 2 or not any(map(str.isalpha, each)) for each in texts
+    )
+
+
 def _write_selector(target: ActionTarget, selector: str) -> str:
     if selector.startswith("role=") and target.role in _ROLES and target.name:
         return f".getByRole({quote(target.role)}, {{ name: {quote(target.name)}, exact: true }})"
     if selector.startswith("[data-testid=") and target.test_id:
         return f".getByTestId({quote(target.test_id)})"
+    if match := _LABEL.fullmatch(selector):
+        label = re.sub(r'\\(["\\])', r"\1", match[1])
+        return f".getByLabel({quote(label)}, {{ exact: true }})"
     if match := _QUOTED.fullmatch(selector):
         placeholder = re.sub(r'\\(["\\])', r"\1", match[1])
         return f".getByPlaceholder({quote(placeholder)}, {{ exact: true }})"

@@ -20,9 +20,10 @@ API_TYPES = ("fetch", "xhr")
 MAX_MOMENTS = 10
 # What these steps enter can be typed in parts; a part of a date or of a number isn't valid.
 _TYPED = frozenset({"text", "search", "private", "email", "tel", "url"})
-_MINOR = frozenset(
-    {ActionKind.SCROLL, ActionKind.VISIBILITY, ActionKind.RESIZE, ActionKind.SUBMIT, ActionKind.NAVIGATE}
-)
+_MINOR = frozenset({
+    ActionKind.SCROLL, ActionKind.VISIBILITY, ActionKind.RESIZE, ActionKind.SUBMIT, ActionKind.NAVIGATE,
+    ActionKind.HOVER, ActionKind.DIALOG,
+})  # fmt: skip
 _LATE_MS = 5_000  # a call this long after the step before it has another cause
 
 

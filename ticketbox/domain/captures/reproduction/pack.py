@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 
 from ticketbox.domain.captures.actions import ActionEntry
-from ticketbox.domain.captures.capture import ConsoleEntry, ErrorEntry, NetworkEntry
+from ticketbox.domain.captures.capture import ConsoleEntry, ErrorEntry, Level, NetworkEntry
 from ticketbox.domain.captures.error_text import format_error
 from ticketbox.domain.captures.har import encode_har
 from ticketbox.domain.captures.records import Capture
@@ -19,7 +19,8 @@ from ticketbox.domain.captures.redaction.redactor import redact_text
 from ticketbox.domain.captures.reproduction import expectations
 from ticketbox.domain.captures.reproduction.bug import Bug, find_bug
 from ticketbox.domain.captures.reproduction.expectations import Expectations, TimedStep
-from ticketbox.domain.captures.reproduction.spec import Line, plan_steps, write_spec
+from ticketbox.domain.captures.reproduction.plan import Line, plan_steps
+from ticketbox.domain.captures.reproduction.spec import write_spec
 from ticketbox.domain.captures.steps import build_steps
 
 SPEC, EXPECTED, HAR, MESSAGES = "reproduce.spec.ts", "expected.json", "network.har", "messages.json"
@@ -27,7 +28,7 @@ SPEC, EXPECTED, HAR, MESSAGES = "reproduce.spec.ts", "expected.json", "network.h
 RECORDER = "recorder.js"
 # the same for every capture
 HELPERS = (
-    "reproduction.js", "reproduction.d.ts", "answers.js", "boundary.js", "elements.js", "failures.js",
+    "reproduction.js", "reproduction.d.ts", "acts.js", "answers.js", "boundary.js", "elements.js", "failures.js",
     "observations.js", "reasons.js", "verdict.js", MESSAGES, RECORDER,
 )  # fmt: skip
 _RECORDER_HEAD = b"/* eslint-disable */\n// @ts-nocheck\n"
@@ -74,12 +75,15 @@ def build_files(recording: Recording, version: str) -> list[PackFile]:
     title = redact_text(recording.title)[0]
     steps = build_steps(recording.actions)
     bug = find_bug(recording.console, recording.network, recording.errors, steps, capture.page.url)
-    planned = plan_steps(steps, capture.page.url, recording.network)
+    printed = (each for each in recording.console if each.level is Level.ERROR)
+    failed = [each.ts for each in (*recording.errors, *printed)]
+    planned = plan_steps(steps, capture.page.url, recording.network, failed)
     lines = list(takewhile(lambda line: bug is None or line.step.ts <= bug.at, planned)) or planned
     expected = _build_expectations(recording, lines, bug)
     looked_for = [f"Fails if this happens again: {each}" for each in _describe_expectations(expected)]
     closing = [*_describe_later_steps(planned, lines), *(looked_for or expected.missing[-1:])]
-    spec = write_spec(title, lines, capture.page.url, capture.environment.viewport, closing=closing)
+    named = title if bug is None or title != redact_text(capture.page.title)[0] else _name_bug(expected, lines)
+    spec = write_spec(named, lines, capture.page.url, capture.environment.viewport, closing=closing)
     archive = encode_har(capture.page, recording.captured_at, recording.network, version)
     return [
         PackFile(SPEC, spec.encode()),
@@ -133,6 +137,7 @@ def _build_expectations(recording: Recording, lines: Sequence[Line], bug: Bug | 
         unknown=expectations.list_unknown(lines, capture.health, wait_ms, began),
         acted_at=expectations.find_last_act(lines),
         failed_at=bug and bug.at,
+        submits=expectations.has_submitted(lines),
         external=capture.external,
         confirmed=capture.confirmed is not None,
         place=expectations.find_place(bug),
@@ -147,6 +152,13 @@ def _find_beginning(recording: Recording) -> float | None:
     """Return the time of the first entry, in epoch milliseconds."""
     streams = (recording.console, recording.network, recording.errors)
     return min((entries[0].ts for entries in streams if entries), default=None)
+
+
+def _name_bug(expected: Expectations, lines: Sequence[Line]) -> str:
+    """Name a test by its bug, where the ticket has no title but the page's."""
+    acts = [line.step.words for line in lines if line.code and not line.code.startswith(("arrive(", "open("))]
+    after = f" after: {acts[-1]}" if acts else ""
+    return f"{_describe_expectations(expected)[0]}{after}"
 
 
 def _describe_later_steps(planned: Sequence[Line], lines: Sequence[Line]) -> list[str]:

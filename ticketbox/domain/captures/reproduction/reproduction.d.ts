@@ -7,6 +7,10 @@ export function replayCapture(
 ): Promise<{
   open(path: string): Promise<void>;
   arrive(path: string): Promise<void>;
+  answer(how: 'accept' | 'dismiss', text?: string): void;
+  attach(it: Locator, name: string): Promise<void>;
+  choose(it: Locator): Promise<void>;
+  drag(it: Locator, target: Locator, from?: number[], to?: number[]): Promise<void>;
   step(number: number, act: (part: number) => Promise<unknown>): Promise<void>;
   step(number: number, element: Locator, act: (it: Locator, part: number) => Promise<unknown>): Promise<void>;
   finish(): Promise<void>;

@@ -17,10 +17,11 @@ import {
   listCalls,
   listStatuses,
 } from './answers.js';
+import { answerDialogs, attach, choose, drag, watchSubmits } from './acts.js';
 import { buildAddress, confine } from './boundary.js';
 import { createChooser } from './elements.js';
-import { createMatcher, isSamePath, listReplaced, readPath } from './failures.js';
-import { observe, saveResult } from './observations.js';
+import { createMatcher, isSamePath, listReplaced, readRoute } from './failures.js';
+import { observe, record, saveResult } from './observations.js';
 import { explain, explainDocument, findMissed, findUnserved } from './reasons.js';
 import { judge } from './verdict.js';
 
@@ -109,13 +110,14 @@ async function startReplay(
   const { origin } = new URL(base);
   const isInside = () => new URL(page.url()).origin === origin;
   const isAt = (/** @type {string} */ path) =>
-    isInside() && isSamePath(path, new URL(page.url()).pathname, replaced);
+    isInside() &&
+    isSamePath(path, path.includes('#') ? readRoute(page.url()) : new URL(page.url()).pathname, replaced);
 
   /** Remember whether the page is where a step leads to. @param {string} path @param {boolean} isThere */
   const notePlace = (path, isThere) => {
-    destination = isThere ? new URL(page.url()).pathname : path;
+    destination = isThere ? readRoute(page.url()) : path;
     if (isThere) lost = null;
-    else lost ??= { number: current, reason: `the page is ${new URL(page.url()).pathname}, not ${path}` };
+    else lost ??= { number: current, reason: `the page is ${readRoute(page.url())}, not ${path}` };
   };
 
   /** The error of the harness itself, after which nothing is known. @type {Obstacle | null} */
@@ -147,8 +149,8 @@ async function startReplay(
     const [skipped] = unlocated;
     if (skipped !== undefined) return { number: skipped, reason: "the capture doesn't say what to act on" };
     const number = steps.at(-1)?.number ?? 0;
-    if (destination !== null && !isAt(destination) && !isAt(readPath(expected.page)))
-      return { number, reason: `the page left ${destination} for ${new URL(page.url()).pathname}` };
+    if (destination !== null && !isAt(destination) && !isAt(readRoute(expected.page)))
+      return { number, reason: `the page left ${destination} for ${readRoute(page.url())}` };
     const isKnown = isUsed || lacking.size > 0 || recorded.some(({ served }) => served);
     if (!isKnown && !isSame(expected.title, await page.title()))
       return { number, reason: `the page isn't “${expected.title}”, and calls nothing that was recorded` };
@@ -160,16 +162,20 @@ async function startReplay(
         number,
         reason: `the page never asked for ${missed.method} ${missed.url.pathname}${missed.url.search}`,
       };
+    if (dialogs.isAnyUnasked()) return { number, reason: 'the dialog that was answered never opened' };
+    if (expected.submits && !takeSubmit()) return { number, reason: 'the form was never submitted' };
     const unserved = findUnserved(entries, expected, isLive);
     if (unserved)
       return {
         number,
-        reason: `messages of ${readPath(unserved.request.url)} led to the failure, and none came`,
+        reason: `messages of ${readRoute(unserved.request.url)} led to the failure, and none came`,
       };
     return null;
   };
 
   const chooseElement = createChooser(page);
+  const dialogs = answerDialogs(page);
+  const takeSubmit = expected.submits ? await watchSubmits(page) : () => false;
 
   /** @param {import('@playwright/test').Route} route */
   const serve = async (route) => {
@@ -241,20 +247,26 @@ async function startReplay(
   };
 
   return {
+    attach,
+    answer: dialogs.answer,
+    choose,
+    drag,
     /** Open a path of the application. @param {string} path */
     async open(path) {
+      dialogs.begin(true);
       const address = buildAddress(path, base);
       const response = await page.goto(address.href);
       const recordedAs = listStatuses(entries, address.pathname);
       if (response && !response.ok() && !recordedAs.includes(response.status()))
         throw new Error(`${address} returned ${response.status()}.`);
-      notePlace(address.pathname, isAt(address.pathname) || (isInside() && recordedAs.some(isMoved)));
+      const place = readRoute(address.href);
+      notePlace(place, isAt(place) || (isInside() && recordedAs.some(isMoved)));
     },
     /** Wait for a path that the page opens itself. It may have other ids. @param {string} path */
     async arrive(path) {
-      const { pathname } = buildAddress(path, base);
-      await waitUntil(() => isAt(pathname) || hasFailed(), ACTION_MS);
-      notePlace(pathname, isAt(pathname));
+      const place = readRoute(buildAddress(path, base).href);
+      await waitUntil(() => isAt(place) || hasFailed(), ACTION_MS);
+      notePlace(place, isAt(place));
     },
     /**
      * Do a step of the capture, with an element if it has one, as often as it was done. `part` counts from 0.
@@ -267,6 +279,8 @@ async function startReplay(
       const times = [at, ...again];
       current = number;
       destination = null;
+      dialogs.begin(parts.length === 2);
+      if (parts.length === 2) takeSubmit();
       try {
         for (const [part, time] of times.entries()) {
           await waitForAnswers(time);

@@ -1,4 +1,5 @@
 /** What a document sends to the background when it is left, so that the tab's recording goes on. */
+import { joinActions } from '../../recorder/actions/join-actions';
 import type { ActionEntry, FrameRecord, PageRecord } from '../../recorder/capture-types';
 
 /** A navigation to another document. */
@@ -41,9 +42,5 @@ export function isHandOver(message: unknown): message is HandOver {
 export function parseRecord({ pageRecord, actions }: HandOver): FrameRecord {
   const record = JSON.parse(pageRecord) as PageRecord | { error: string };
   if ('error' in record) throw new Error(record.error);
-  return {
-    ...record,
-    actions: actions.entries,
-    dropped: { ...record.dropped, actions: actions.dropped },
-  };
+  return joinActions(record, actions);
 }

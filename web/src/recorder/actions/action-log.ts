@@ -15,6 +15,8 @@ interface Item {
   entry: ActionEntry;
   element: Element | null;
   at: number;
+  /** What it was dragged to. */
+  end?: Element;
 }
 
 /** The newest actions of a frame. Equal ones in a row are counted. */
@@ -28,28 +30,32 @@ export class ActionLog {
 
   /**
    * Add an action. `describe` is called only if the action isn't a repetition or one synthetic event too many.
-   * `isAlone`: the browser doesn't count a click as one more of a double click.
+   * `isAlone`: the browser doesn't count a click as one more of a double click. Returns the entry.
    */
   add(
     details: Details,
     element: Element | null,
     describe: (element: Element) => ActionTarget,
     isAlone = false,
-  ): void {
+  ): ActionEntry | null {
     const isMajor = !details.synthetic && !MINOR.has(details.kind);
     // a page that scrolls or scripts itself while a person types doesn't interrupt the typing
     const last = isMajor ? this.#lastMajor : this.#buffer.last;
     const ts = now();
-    if (last && !isAlone && isRepeated(last, details, element, ts)) {
+    const isSame = last?.element === element || isClickAgain(details, isAlone);
+    if (last && !isAlone && isSame && isRepeated(last, details, ts)) {
       last.at = ts;
       if (details.kind === 'click' || details.kind === 'key')
         last.entry.repeat = (last.entry.repeat ?? 1) + 1;
-      else Object.assign(last.entry, details);
-      return;
+      else {
+        const { ts: began, point } = last.entry;
+        Object.assign(last.entry, details, { ts: began }, point && { point });
+      }
+      return last.entry;
     }
     if (details.synthetic && (this.#synthetic += 1) > MAX_SYNTHETIC) {
       this.#droppedSynthetic += 1;
-      return;
+      return null;
     }
     const target = element ? describe(element) : null;
     const entry: ActionEntry = {
@@ -68,35 +74,52 @@ export class ActionLog {
     const item = { entry, element, at: ts };
     if (isMajor) this.#lastMajor = item;
     this.#buffer.push(item, 200 + JSON.stringify(target).length + (entry.url?.length ?? 0));
+    return entry;
+  }
+
+  /** Say where the drag of an entry ended. */
+  endDrag(
+    entry: ActionEntry,
+    end: Element,
+    to_point: [number, number],
+    describe: (element: Element) => ActionTarget,
+  ): void {
+    const item = this.#buffer.entries.findLast((each) => each.entry === entry);
+    if (item) item.end = end;
+    Object.assign(entry, { to: describe(end), to_point });
   }
 
   /** Describe again what was recorded before the projects' masks were known. Of removed elements nothing is left. */
   applyMasks(describe: ((element: Element) => ActionTarget) | null): void {
     this.#isMasked = true;
     if (!describe) return;
-    for (const { entry, element } of this.#buffer.entries)
-      if (element) entry.target = element.isConnected ? describe(element) : null;
+    for (const { entry, element, end } of this.#buffer.entries)
+      if (element) {
+        entry.target = element.isConnected ? describe(element) : null;
+        if (end) entry.to = end.isConnected ? describe(end) : null;
+      }
   }
 
   /** The newest actions; without what they were done to as long as the masks aren't known. */
   read(options: ReadOptions): { entries: ActionEntry[]; dropped: number } {
     const { entries, dropped } = this.#buffer.read(options, ({ at }) => at);
     return {
-      entries: entries.map(({ entry }) => (this.#isMasked ? entry : { ...entry, target: null })),
+      entries: entries.map(({ entry }) =>
+        this.#isMasked ? entry : { ...entry, target: null, ...(entry.to && { to: null }) },
+      ),
       dropped: dropped + this.#droppedSynthetic,
     };
   }
 }
 
-/** Whether an action continues the previous one: typing into the same field, scrolling on, clicking again. */
-function isRepeated(
-  { entry, element: before, at }: Item,
-  next: Details,
-  element: Element | null,
-  ts: number,
-): boolean {
-  if (entry.kind !== next.kind || before !== element || entry.synthetic !== (next.synthetic ?? false))
-    return false;
+/** Whether the browser counts a click as one more of a double click. The page may have drawn the element anew. */
+function isClickAgain({ kind, synthetic, button }: Details, isAlone: boolean): boolean {
+  return kind === 'click' && !synthetic && !isAlone && !button;
+}
+
+/** Whether an action on the same element continues the previous one: typing, scrolling on, clicking again. */
+function isRepeated({ entry, at }: Item, next: Details, ts: number): boolean {
+  if (entry.kind !== next.kind || entry.synthetic !== (next.synthetic ?? false)) return false;
   switch (next.kind) {
     case 'input':
     case 'change':
@@ -106,7 +129,7 @@ function isRepeated(
     case 'key':
       return entry.key === next.key;
     case 'click':
-      return ts - at <= REPEATED_MS;
+      return entry.button === next.button && ts - at <= REPEATED_MS;
     default:
       return false;
   }

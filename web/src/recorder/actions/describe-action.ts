@@ -27,19 +27,33 @@ const VALUES: { [kind: string]: string } = {
   url: 'an address',
 };
 
+const NAVIGATIONS: { [how: string]: string } = {
+  back: 'Went back to',
+  forward: 'Went forward to',
+  reload: 'Reloaded',
+};
+
 /** Describe an action in words, in the past tense. */
 export function describeAction(entry: ActionEntry): string {
   const { repeat = 1 } = entry;
-  const words = describe(entry) + (repeat > 1 ? `, ${repeat.toLocaleString('en')} times` : '');
+  const words =
+    describe(entry) + (repeat > 1 && !isDouble(entry) ? `, ${repeat.toLocaleString('en')} times` : '');
   return entry.synthetic ? `${words} (by a script)` : words;
 }
 
-function describe({ kind, target, value_kind: value, url, key }: ActionEntry): string {
+function describe(entry: ActionEntry): string {
+  const { kind, target, to, value_kind: value, url, key } = entry;
   switch (kind) {
     case 'navigate':
-      return url ? `Opened ${shortenAddress(url)}` : 'Opened a page';
+      return `${NAVIGATIONS[value ?? ''] ?? 'Opened'} ${url ? shortenAddress(url) : 'a page'}`;
     case 'click':
-      return `Clicked ${nameElement(target)}`;
+      return `${nameClick(entry)} ${value === 'private' ? 'a private field' : nameElement(target)}`;
+    case 'drag':
+      return `Dragged ${nameElement(target)}${to ? ` to ${nameElement(to)}` : ''}`;
+    case 'hover':
+      return `Hovered over ${nameElement(target)}`;
+    case 'dialog':
+      return describeDialog(entry);
     case 'input':
       return describeInput(value ?? '', target);
     case 'change':
@@ -56,6 +70,22 @@ function describe({ kind, target, value_kind: value, url, key }: ActionEntry): s
     case 'resize':
       return 'Resized the window';
   }
+}
+
+function nameClick(entry: ActionEntry): string {
+  if (entry.button) return entry.button === 'right' ? 'Right-clicked' : 'Middle-clicked';
+  return isDouble(entry) ? 'Double-clicked' : 'Clicked';
+}
+
+function isDouble({ kind, repeat, synthetic }: ActionEntry): boolean {
+  return kind === 'click' && repeat === 2 && !synthetic;
+}
+
+function describeDialog({ dialog, accepted }: ActionEntry): string {
+  if (dialog === 'alert') return 'Closed an alert';
+  const name = dialog === 'prompt' ? 'a prompt' : 'a confirmation';
+  if (!accepted) return `Dismissed ${name}`;
+  return `${dialog === 'prompt' ? 'Answered' : 'Accepted'} ${name}`;
 }
 
 function describeInput(value: string, target: ActionEntry['target']): string {
@@ -93,9 +123,10 @@ function clip(text: string | null | undefined): string {
   return line.length <= MAX_NAME ? line : `${line.slice(0, MAX_NAME - 1)}…`;
 }
 
-/** The path and query of an address; all of it if it has no host. */
+/** The path, query and hash route of an address; all of it if it has no host. */
 function shortenAddress(url: string): string {
   const parts = URL.parse(url);
-  const path = (parts?.host && parts.pathname + parts.search) || url;
+  const route = parts && /^#[/!]/.test(parts.hash) ? parts.hash : '';
+  const path = (parts?.host && parts.pathname + parts.search + route) || url;
   return path.length <= MAX_URL ? path : `${path.slice(0, MAX_URL - 1)}…`;
 }

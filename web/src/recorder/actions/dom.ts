@@ -5,6 +5,7 @@
  * in every world. Each function works on any element, whatever its children are called.
  */
 import { apply, getOwnPropertyDescriptor } from '../natives/natives';
+import { classifyText, type TextClass } from './text-traits';
 
 function readerOf<T>(prototype: object, name: string): (of: object) => T {
   const { get } = getOwnPropertyDescriptor(prototype, name)!;
@@ -14,10 +15,13 @@ function readerOf<T>(prototype: object, name: string): (of: object) => T {
 const elements = Element.prototype;
 const { getAttribute, hasAttribute, matches, closest } = elements;
 const queries = [Document, DocumentFragment, Element].map(({ prototype }) => prototype.querySelectorAll);
-const { getRootNode } = Node.prototype;
+const { getBoundingClientRect } = elements;
+const { elementsFromPoint } = Document.prototype;
+const { contains, getRootNode } = Node.prototype;
 const { composedPath } = Event.prototype;
 
 export const localNameOf = readerOf<string>(elements, 'localName');
+const nodeTypeOf = readerOf<number>(Node.prototype, 'nodeType');
 export const parentOf = readerOf<Element | null>(Node.prototype, 'parentElement');
 export const childNodesOf = readerOf<NodeListOf<ChildNode>>(Node.prototype, 'childNodes');
 export const nextSiblingOf = readerOf<Element | null>(elements, 'nextElementSibling');
@@ -53,10 +57,24 @@ export function closestOf(element: Element, selector: string): Element | null {
   return apply(closest, element, [selector]) as Element | null;
 }
 
+export function containsElement(outer: Node, inner: Node): boolean {
+  return apply(contains, outer, [inner]) as boolean;
+}
+
+export function boxOf(element: Element): DOMRect {
+  return apply(getBoundingClientRect, element, []) as DOMRect;
+}
+
+/** The elements at a point of the window that a pointer can hit, topmost first. */
+export function elementsAt(x: number, y: number): Element[] {
+  return apply(elementsFromPoint, document, [x, y]) as Element[];
+}
+
 /** The elements in a root that match a CSS selector; none if it isn't valid. */
 export function queryAll(root: Node, selector: string): ArrayLike<Element> {
+  // not by `instanceof`: the document around a frame is of another realm
   const query =
-    root instanceof Document ? queries[0] : root instanceof DocumentFragment ? queries[1] : queries[2];
+    queries[[Node.DOCUMENT_NODE, Node.DOCUMENT_FRAGMENT_NODE].indexOf(nodeTypeOf(root))] ?? queries[2];
   try {
     return apply(query!, root, [selector]) as NodeListOf<Element>;
   } catch {
@@ -93,8 +111,8 @@ export function isEditable(element: Element): boolean {
   return element instanceof HTMLElement && readEditable(element);
 }
 
-/** How many characters a field has. The text itself isn't returned, so that it can't be recorded. */
-export function lengthOf(field: Element): number {
+/** What kind of text a field has. The text itself isn't returned, so that it can't be recorded. */
+export function measureText(field: Element): TextClass {
   const read = readValues[localNameOf(field)];
-  return (read ? read(field) : (readTextContent(field) ?? '')).length;
+  return classifyText(read ? read(field) : (readTextContent(field) ?? ''));
 }

@@ -6,8 +6,13 @@ import type { ActionTarget } from '../capture-types';
 import { clip, MAX_NAME, nameOf, roleOf, selectorOfRole, textOf } from './accessible-name';
 import {
   attributeOf,
+  boxOf,
   closestOf,
+  containsElement,
+  elementsAt,
+  inputTypeOf,
   isEditable,
+  labelsOf,
   localNameOf,
   matchesSelector,
   parentOf,
@@ -22,10 +27,12 @@ const MAX_CANDIDATES = 200;
 const MAX_TEXT = 80;
 const MAX_PATH = 12;
 const MAX_SELECTOR = 1_000;
-const TEST_IDS = ['data-testid', 'data-test-id', 'data-test', 'data-cy', 'data-qa'];
-const INTERACTIVE =
+export const TEST_IDS = ['data-testid', 'data-test-id', 'data-test', 'data-cy', 'data-qa'];
+export const INTERACTIVE =
   'a[href], button, input, select, textarea, summary, label, option, [contenteditable], [tabindex], [onclick], [role]:not([role=presentation], [role=none], [role=main], [role=region])';
 const MAX_CLIMB = 6;
+/** An id that a library makes up is another one the next time: `:r3:`, `radix-7`, `ember42`, `a1b2c3d4`. */
+const GENERATED_ID = /:|^(?:radix|ember|mui|headlessui|react-aria)|\d{4}|(?=[a-z]*\d)[a-f0-9]{8}/i;
 
 /** The element that a person would say they clicked: a button, not the icon in it. */
 export function findInteractive(element: Element): Element {
@@ -37,46 +44,111 @@ export function findInteractive(element: Element): Element {
   return element;
 }
 
-/** Describe an element. Of a private one, only the role of fields is left. */
+/** Describe an element. Of a private one, only the role of fields is left, and where the fields are. */
 export function describeTarget(element: Element): ActionTarget {
+  if (isPrivate(element)) return describePrivate(element);
+  const shown = findShownLabel(element);
   const role = roleOf(element);
-  if (isPrivate(element))
-    return {
-      role: isField(element) ? (role ?? 'textbox') : null,
-      name: null,
-      test_id: null,
-      text: null,
-      selectors: [],
-    };
   const name = nameOf(element, role);
   const text = findText(element, name);
   const testIdName = TEST_IDS.find((each) => attributeOf(element, each));
-  const selectors = [
-    testIdName ? findByAttribute(element, testIdName) : null,
-    role && name ? findByRole(element, role, name) : null,
-    findByAttribute(element, 'placeholder'),
-    text ? findByText(element, text) : null,
-    findByPath(element),
-  ];
-  const frame = describeHosts(element);
+  const selectors = shown
+    ? listSelectors(shown, null, '', clip(textOf(shown), MAX_TEXT + 1), null)
+    : listSelectors(element, role, name, text, testIdName ?? null);
   return {
     role,
     name: name || null,
     test_id: testIdName ? clip(attributeOf(element, testIdName)!, 200) : null,
     text: text || null,
-    selectors: selectors
-      .filter((each) => each !== null)
-      .map((each) => frame + each)
-      .filter((each) => each.length <= MAX_SELECTOR),
+    selectors,
   };
 }
 
+/** The locators of an element that find only it, best first. */
+function listSelectors(
+  element: Element,
+  role: string | null,
+  name: string,
+  text: string,
+  testIdName: string | null,
+): string[] {
+  const hosts = describeHosts(element, findByPath);
+  return [
+    testIdName ? findByAttribute(element, testIdName) : null,
+    role && name ? findByRole(element, role, name) : null,
+    name ? findByLabel(element, name) : null,
+    findByAttribute(element, 'placeholder'),
+    text && text.length <= MAX_TEXT ? findByText(element, text) : null,
+    findByPath(element),
+  ]
+    .filter((each) => each !== null)
+    .map((each) => hosts + each)
+    .filter((each) => each.length <= MAX_SELECTOR);
+}
+
+/** What a record says about a private element: where it is, if it is a field; a choice's place would say what it was. */
+function describePrivate(element: Element): ActionTarget {
+  const target = { role: null, name: null, test_id: null, text: null, selectors: [] };
+  if (!isField(element)) return target;
+  const role = roleOf(element) ?? 'textbox';
+  const type = attributeOf(element, 'type');
+  const isChoice = matchesSelector(element, '[type=checkbox], [type=radio]');
+  const selectors = [type ? findByAttribute(element, 'type') : null, findByStructure(element)]
+    .filter((each) => each !== null && !isChoice)
+    .map((each) => describeHosts(element, findByStructure) + each)
+    .filter((each) => each.length <= MAX_SELECTOR);
+  return { ...target, role, selectors };
+}
+
+/** The locators of the frames around this document, outermost first; none if it is the page itself. */
+export function describeFrames(of: Window = window): string[] {
+  try {
+    if (of === of.parent) return [];
+    const element = of.frameElement;
+    const inner = element ? describeFrameElement(element) : describeForeignFrame(of);
+    return [...describeFrames(of.parent), inner];
+  } catch {
+    return [describeForeignFrame(of)]; // what is around it isn't known
+  }
+}
+
+function describeFrameElement(element: Element): string {
+  const selector =
+    [...TEST_IDS, 'title', 'name']
+      .filter((name) => !/\d{3}/.test(attributeOf(element, name) ?? ''))
+      .map((name) => findByAttribute(element, name))
+      .find((each) => each !== null) ?? findByPath(element);
+  return selector === null ? 'iframe' : describeHosts(element, findByPath) + selector;
+}
+
+/** The element of a frame whose parent is of another origin is known by its number. */
+function describeForeignFrame(of: Window): string {
+  for (let index = 0; index < of.parent.length; index += 1)
+    if (of.parent[index] === of) return `iframe >> nth=${index}`;
+  return 'iframe';
+}
+
+/** The label that a person sees in place of a checkbox or radio button that the page hides; null if it shows it. */
+function findShownLabel(field: Element): Element | null {
+  if (!/^(?:checkbox|radio)$/.test(inputTypeOf(field) ?? '')) return null;
+  const { width, height, left, top } = boxOf(field);
+  const { visibility, opacity, pointerEvents } = getComputedStyle(field);
+  const isShown =
+    width > 1 && height > 1 && visibility === 'visible' && opacity !== '0' && pointerEvents !== 'none';
+  const hit = isShown ? elementsAt(left + width / 2, top + height / 2)[0] : undefined;
+  const labels = Array.from(labelsOf(field));
+  // something else of the label is drawn over the field
+  const isCovered = hit && hit !== field && labels.some((label) => containsElement(label, hit));
+  if (isShown && !isCovered) return null;
+  return labels.find((label) => boxOf(label).width > 0) ?? null;
+}
+
 /** The locators of the shadow hosts around an element, outermost first, each with the mark that chains locators. */
-function describeHosts(element: Element): string {
+function describeHosts(element: Element, find: (element: Element) => string | null): string {
   const root = rootOf(element);
   if (!(root instanceof ShadowRoot)) return '';
-  const path = findByPath(root.host);
-  return path === null ? '' : `${describeHosts(root.host)}${path} >> `;
+  const path = find(root.host);
+  return path === null ? '' : `${describeHosts(root.host, find)}${path} >> `;
 }
 
 /** The text of an element that has a short one; nothing of fields and editors. */
@@ -104,6 +176,18 @@ function findByRole(element: Element, role: string, name: string): string | null
   return `role=${role}[name=${quote(name)}]`;
 }
 
+/** The locator of a field by its label, as Playwright's `getByLabel` has it. */
+function findByLabel(element: Element, name: string): string | null {
+  if (roleOf(element) || labelsOf(element).length === 0 || name.length >= MAX_NAME) return null;
+  const candidates = queryAll(rootOf(element), 'input, select, textarea, [aria-label]');
+  if (candidates.length > MAX_CANDIDATES) return null;
+  for (let index = 0; index < candidates.length; index += 1) {
+    const each = candidates[index]!;
+    if (each !== element && nameOf(each) === name) return null;
+  }
+  return `internal:label=${quote(name)}s`;
+}
+
 function findByText(element: Element, text: string): string | null {
   const localName = localNameOf(element);
   const candidates = queryAll(rootOf(element), CSS.escape(localName));
@@ -115,13 +199,18 @@ function findByText(element: Element, text: string): string | null {
   return `${CSS.escape(localName)}:text-is(${quote(text)})`;
 }
 
+/** A path of CSS that says nothing but where an element is. */
+function findByStructure(element: Element): string | null {
+  return findByPath(element, false);
+}
+
 /** A path of CSS from the nearest element with an id, or from the root. */
-function findByPath(element: Element): string | null {
+function findByPath(element: Element, hasIds = true): string | null {
   const steps: string[] = [];
   let each: Element | null = element;
-  while (each && steps.length < MAX_PATH) {
-    const id = attributeOf(each, 'id');
-    if (id && id.length <= 60 && isOnlyMatch(each, `#${CSS.escape(id)}`)) {
+  while (each && steps.length < (hasIds ? MAX_PATH : 2 * MAX_PATH)) {
+    const id = hasIds && attributeOf(each, 'id');
+    if (id && !GENERATED_ID.test(id) && id.length <= 60 && isOnlyMatch(each, `#${CSS.escape(id)}`)) {
       steps.unshift(`#${CSS.escape(id)}`);
       break;
     }

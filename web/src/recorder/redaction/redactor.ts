@@ -1,6 +1,7 @@
 /** Redacts a whole capture before any of it is stored or shown (docs/use/captures.md, "Redaction"). */
 import type {
   ActionEntry,
+  ActionTarget,
   Environment,
   Frame,
   NetworkEntry,
@@ -146,10 +147,16 @@ export class Redactor {
   }
 
   #redactAction(entry: ActionEntry): void {
-    const { target } = entry;
+    const { field, frame_path: frames, target, to } = entry;
     entry.url = this.#redactOptional(entry.url, MAX_URL);
     entry.frame = this.#redactOptional(entry.frame, MAX_URL);
-    if (!target) return;
+    for (const each of [target, to]) if (each) this.#redactTarget(each);
+    if (frames) entry.frame_path = frames.map((each) => this.#redactLocator(each));
+    for (const [name, rule] of Object.entries(field ?? {}))
+      if (typeof rule === 'string') Object.assign(field!, { [name]: this.redactText(rule, MAX_NAME) });
+  }
+
+  #redactTarget(target: ActionTarget): void {
     target.role = this.#redactOptional(target.role, MAX_LINE);
     target.name = this.#redactOptional(target.name, MAX_LINE);
     target.test_id = this.#redactOptional(target.test_id, MAX_LINE);

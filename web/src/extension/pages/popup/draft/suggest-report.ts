@@ -8,12 +8,14 @@ const MAX_STEPS = 20;
 const MAX_TITLE = 120;
 /** What says little about how to see the bug again. */
 const MINOR = new Set<ActionEntry['kind']>(['scroll', 'resize', 'visibility']);
-const CAUSED_MS = 500;
+const [CAUSED_MS, LED_MS] = [500, 5_000];
 const VERBS: Partial<Record<ActionEntry['kind'], string>> = {
   click: 'clicking',
   input: 'typing into',
   change: 'changing',
   submit: 'submitting',
+  drag: 'dragging',
+  hover: 'hovering over',
 };
 
 /** Suggest a title and the steps to reproduce. Without steps, the title is the page's. */
@@ -48,16 +50,19 @@ function selectSteps(actions: ActionEntry[]): ActionEntry[] {
   return steps.filter((step, index) => !isConsequence(step, steps[index - 1])).slice(-MAX_STEPS);
 }
 
-/** Whether a step follows from the one before: the form that a button submits, the button that Enter presses. */
+/** Whether a step follows from the one before: a form that a button submits, a button that Enter presses, a page. */
 function isConsequence(step: ActionEntry, previous: ActionEntry | undefined): boolean {
-  if (!previous || step.ts - previous.ts > CAUSED_MS) return false;
+  if (!previous) return false;
+  const isAct = previous.kind === 'click' || previous.kind === 'key' || previous.kind === 'submit';
+  if (step.kind === 'navigate' && isAct && !step.value_kind) return step.ts - previous.ts <= LED_MS;
+  if (step.ts - previous.ts > CAUSED_MS) return false;
   if (step.kind === 'submit') return previous.kind === 'click' || previous.kind === 'key';
   return step.kind === 'click' && previous.kind === 'key' && previous.key === 'Enter';
 }
 
 function composeTitle(error: ErrorEntry, steps: ActionEntry[]): string {
   const what = error.name || error.message.replace(/^Uncaught /, '');
-  const cause = steps.findLast(({ ts, kind }) => ts <= error.ts && kind !== 'navigate');
+  const cause = steps.findLast(({ ts, kind }) => ts <= error.ts && kind !== 'navigate' && kind !== 'dialog');
   const title = cause ? `${what} after ${describeCause(cause)}` : `${what}: ${error.message}`;
   return title.length <= MAX_TITLE ? title : `${title.slice(0, MAX_TITLE - 1)}…`;
 }
