@@ -33,6 +33,12 @@ test('what an action caused says nothing about the hover before it', () => {
   ]);
 });
 
+test('a pointer that may have selected text dragged something if something followed', () => {
+  const drag = { kind: 'drag', ts: 1_000, value_kind: RESTED };
+  expect(join([drag], {})).toEqual([]);
+  expect(join([drag], { errors: [{ ts: 3_000 }] })).toEqual([['drag', null]]);
+});
+
 test('dialogs are among the actions in order of time', () => {
   const click = { kind: 'click', ts: 2_000, value_kind: null };
   const dialogs = [{ kind: 'dialog', ts: 1_000, value_kind: null }];

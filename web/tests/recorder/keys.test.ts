@@ -2,7 +2,9 @@ import { expect, test } from 'vitest';
 import { nameKey, TypingDetector, type KeyPlace } from '../../src/recorder/actions/keys';
 
 function press(key: string, place: KeyPlace, held: Partial<KeyboardEvent> = {}): string | null {
-  return nameKey({ key, getModifierState: () => false, ...held } as unknown as KeyboardEvent, place);
+  const none = { ctrlKey: false, altKey: false, shiftKey: false, metaKey: false };
+  const event = { key, getModifierState: () => false, ...none, ...held };
+  return nameKey(event as unknown as KeyboardEvent, place);
 }
 
 test.each([

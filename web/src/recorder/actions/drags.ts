@@ -12,6 +12,7 @@ import {
   parentOf,
   targetOf,
 } from './dom';
+import { RESTED } from './join-actions';
 import { findInteractive, INTERACTIVE, TEST_IDS } from './locators';
 import { EDITORS, isField } from './privacy';
 
@@ -110,7 +111,9 @@ export class DragRecorder {
     if (!element) return;
     this.#endedAt = now();
     const point = placeIn(source, press.place, source === press.element ? press.box : undefined);
-    const entry = this.#add({ kind: 'drag', ts: press.at, point }, source);
+    // who selects text moves the pointer, too; then it was a drag only if something followed
+    const value_kind = getSelection()?.type === 'Range' ? RESTED : null;
+    const entry = this.#add({ kind: 'drag', ts: press.at, point, value_kind }, source);
     if (entry) this.#finish(entry, element, end);
   }
 
@@ -120,10 +123,9 @@ export class DragRecorder {
   }
 }
 
-/** Whether a pointer that moves selects text, moves a slider, or scrolls. */
+/** Whether a pointer that moves works in a text field, moves a slider, or scrolls. */
 function isTextWork({ element, place: [x, y], box }: Press): boolean {
   if (isField(element) || isEditable(element) || closestOf(element, EDITORS)) return true;
-  if (getSelection()?.type === 'Range') return true;
   const { clientWidth, clientHeight } = element;
   const isBar = clientWidth > 0 && (x - box.left > clientWidth + 4 || y - box.top > clientHeight + 4);
   const { documentElement: root } = document;
