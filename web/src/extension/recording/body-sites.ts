@@ -1,17 +1,24 @@
-/** The sites whose projects record request and response bodies. */
-import { appState } from '../storage';
-import { ALL_SITES, matchesSite } from './recorded-sites';
+/** Where the bodies of requests and responses are recorded. */
+import type { Project } from '../../recorder/capture-types';
+import { ALL_SITES, coversSite } from './recorded-sites';
 
 /**
- * Match patterns of all pages whose project records bodies. They are less precise than the URL patterns of the
- * projects; the bodies of other pages are removed before sending.
+ * Of the recorded sites, match patterns of those without bodies: sites of projects that keep none, or all sites if no
+ * project keeps them. A page that no project's pattern matches can go to any project, so it has bodies. Match patterns
+ * are less precise than the projects' own; what a project doesn't keep is removed before sending.
  */
-export async function getBodySites(): Promise<string[]> {
-  const projects = (await appState.get('projects')) ?? [];
-  const urlPatterns = projects
-    .filter((each) => each.capture_policy.bodies !== 'off')
-    .flatMap((each) => each.url_patterns);
-  return [...new Set(urlPatterns.map(toMatchPattern))];
+export function listSitesWithoutBodies(sites: string[], projects: Project[]): string[] {
+  const keeping = projects.filter(({ capture_policy }) => capture_policy.bodies !== 'off');
+  if (!keeping.length) return sites;
+  const kept = listPatterns(keeping);
+  const refused = listPatterns(projects.filter((each) => !keeping.includes(each)));
+  return refused
+    .filter((each) => !kept.some((other) => intersect(each, other).length))
+    .flatMap((each) => sites.flatMap((site) => intersect(each, site)));
+}
+
+function listPatterns(projects: Project[]): string[] {
+  return [...new Set(projects.flatMap((each) => each.url_patterns.map(toMatchPattern)))];
 }
 
 function toMatchPattern(urlPattern: string): string {
@@ -19,8 +26,8 @@ function toMatchPattern(urlPattern: string): string {
   return match ? `${match[1]!.toLowerCase()}://${match[2] ?? ''}${match[3]!.toLowerCase()}/*` : ALL_SITES;
 }
 
-/** Create a predicate: whether the bodies of a page are recorded, by its URL. */
-export async function createBodyFilter(): Promise<(url: string) => boolean> {
-  const sites = await getBodySites();
-  return (url) => sites.some((site) => matchesSite(site, url));
+/** What two match patterns have in common: the narrower one, or nothing. */
+function intersect(one: string, other: string): string[] {
+  if (coversSite(one, other)) return [other];
+  return coversSite(other, one) ? [one] : [];
 }

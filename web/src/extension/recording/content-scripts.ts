@@ -1,6 +1,7 @@
 /** The scripts that record in pages: registered with the browser for pages that load, injected into open ones. */
 import { isReplayRecorded } from '../replay/replay-settings';
-import { getBodySites } from './body-sites';
+import { appState } from '../storage';
+import { listSitesWithoutBodies } from './body-sites';
 import { getRecordedSites } from './recorded-sites';
 
 const SCRIPT_IDS = {
@@ -22,24 +23,22 @@ async function registerScripts(): Promise<void> {
   const registered = (await chrome.scripting.getRegisteredContentScripts()).map(({ id }) => id);
   if (registered.length) await chrome.scripting.unregisterContentScripts({ ids: registered });
   if (!matches.length) return;
-  const bodySites = await getBodySites();
+  const without = listSitesWithoutBodies(matches, (await appState.get('projects')) ?? []);
   const common = { runAt: 'document_start', allFrames: true, matchOriginAsFallback: true } as const;
   const inPage = { ...common, world: 'MAIN' } as const;
-  const excluded = bodySites.length ? { excludeMatches: bodySites } : {};
   // it records the frames of the same origin from the top
   const replay = { ...inPage, allFrames: false, matchOriginAsFallback: false, id: SCRIPT_IDS.replay };
   await chrome.scripting.registerContentScripts([
     { ...common, id: SCRIPT_IDS.reader, js: ['record-reader.js'], matches },
-    { ...inPage, id: SCRIPT_IDS.recorder, js: ['recorder.js'], matches, ...excluded },
-    ...(bodySites.length
-      ? [
-          {
-            ...inPage,
-            id: SCRIPT_IDS.recorderWithBodies,
-            js: ['enable-bodies.js', 'recorder.js'],
-            matches: bodySites,
-          },
-        ]
+    {
+      ...inPage,
+      id: SCRIPT_IDS.recorderWithBodies,
+      js: ['enable-bodies.js', 'recorder.js'],
+      matches,
+      ...(without.length ? { excludeMatches: without } : {}),
+    },
+    ...(without.length
+      ? [{ ...inPage, id: SCRIPT_IDS.recorder, js: ['recorder.js'], matches: without }]
       : []),
     ...((await isReplayRecorded()) ? [{ ...replay, js: ['replay.js'], matches }] : []),
   ]);

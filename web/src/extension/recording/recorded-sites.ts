@@ -40,7 +40,7 @@ export async function removeRecordedSite(site: string): Promise<void> {
   );
 }
 
-/** Whether a URL is of a site. The pattern is one that `getRecordedSites` or `getBodySites` returns. */
+/** Whether a URL is of a site. The pattern is one that `getRecordedSites` returns. */
 export function matchesSite(pattern: string, url: string): boolean {
   const [, scheme, host = ''] = /^(.*?):\/\/(.*)\/\*$/.exec(pattern) ?? [];
   const { protocol, hostname } = URL.parse(url) ?? { protocol: '', hostname: '' };
@@ -49,4 +49,12 @@ export function matchesSite(pattern: string, url: string): boolean {
   return (
     host === '*' || host === hostname || (host.startsWith('*.') && `.${hostname}`.endsWith(host.slice(1)))
   );
+}
+
+/** Whether all pages of a site are of another one; both are match patterns. */
+export function coversSite(outer: string, inner: string): boolean {
+  if (!outer.startsWith('*') && inner.startsWith('*')) return false;
+  const host = inner.replace(/^.*:\/\/|\/\*$/g, '');
+  if (host === '*') return outer === ALL_SITES || outer === inner;
+  return matchesSite(outer, inner.replace(/^\*/, 'https').replace('//*.', '//any.').replace('*', ''));
 }
