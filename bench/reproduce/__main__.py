@@ -25,6 +25,7 @@ from playwright.sync_api import sync_playwright
 from bench.machine import describe_machine, format_table
 from bench.reproduce.apps import NpmMissingError, build_apps
 from bench.reproduce.bugs import BUGS, KINDS, Bug
+from bench.reproduce.real.run import run_real
 from bench.reproduce.record import record_bug
 from bench.reproduce.server import serve_app
 from tests.e2e.support.browser import find_shell
@@ -54,7 +55,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", help="only these bugs")
     parser.add_argument("--apps", type=Path, help="keep the built applications in this folder")
+    parser.add_argument("--real", action="store_true", help="real applications instead; install them first")
     options = parser.parse_args()
+    if options.real:
+        with tempfile.TemporaryDirectory() as temporary:
+            run_real(options.names, options.apps or Path(temporary) / "apps", Path(temporary))
+        return
     shell = find_shell()
     if shell is None:
         sys.exit("skipped: this needs Chromium or Chrome on the PATH")
