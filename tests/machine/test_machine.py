@@ -100,6 +100,7 @@ ELSEWHERE = {
     "list_source_maps": "tests/http/captures/test_source_maps.py",
     "delete_source_map": "tests/http/captures/test_source_maps.py",
     "delete_capture": "tests/http/tickets/test_deletion.py",
+    "choose_bug": "tests/http/captures/test_bugs.py",
     "confirm_capture": "tests/http/work/test_verifications.py",
     "delete_ticket": "tests/http/tickets/test_deletion.py",
     "replay_delivery": "needs a receiver: tests/http/events/test_webhooks.py",

@@ -611,6 +611,7 @@ CASES: dict[str, Case] = {
     "save_annotations": Case(_annotation, MEMBER),
     "delete_attachment": Case(_attachment, ADMIN),
     "delete_capture": Case(_capture, ADMIN),
+    "choose_bug": Case(lambda w: {**_capture(w), "stream": "errors", "entry": "2"}, MEMBER),
     "confirm_capture": Case(_external_capture, MEMBER),
     "delete_ticket": Case(_archive_ticket, ADMIN),
     "add_comment": Case(lambda w: {**_ticket(w), "body": "Said"}, MEMBER),

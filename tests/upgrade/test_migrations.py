@@ -32,6 +32,7 @@ NEXT = find_newest_number() + 1
 ROWS = 20_000
 # The columns that the steps from schema 52 rename.
 RENAMED = {"likeness": "similarity", "news": "changes"}
+REMOVED_OR_ADDED = {"excerpt_version", "bug", "bug_text", "bug_at", "bug_by"}
 
 
 def schema(path: Path) -> list[str]:
@@ -43,11 +44,11 @@ def schema(path: Path) -> list[str]:
 
 
 def content(path: Path) -> dict[str, list[tuple[object, ...]]]:
-    """All rows of a file, without what the steps from schema 52 remove, and how the index of words stores its rows."""
+    """All rows of a file, without the columns and rows that the steps from schema 52 remove or add."""
     with contextlib.closing(sqlite3.connect(path)) as connection:
         connection.row_factory = lambda cursor, row: tuple(
             (RENAMED.get(column[0], column[0]), each) for column, each in zip(cursor.description, row, strict=True)
-            if column[0] != "excerpt_version"
+            if column[0] not in REMOVED_OR_ADDED
         )  # fmt: skip
         names = "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type <> 'view'"
         tables = [row[0][1] for row in connection.execute(names)]

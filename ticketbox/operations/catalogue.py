@@ -23,6 +23,7 @@ from ticketbox.operations.accounts.second_factor import enrolment, passkey_sign_
 from ticketbox.operations.accounts.second_factor import sign_in as second_factor_sign_in
 from ticketbox.operations.captures import (
     assets,
+    bugs,
     captures,
     har_downloads,
     occurrences,
@@ -102,6 +103,7 @@ MODULES = (
     har_downloads,
     timeline,
     reproduction,
+    bugs,
     assets,
     screenshots,
     annotations,

@@ -21,10 +21,10 @@ from ticketbox.domain.captures.capture import (
     StreamHealth,
 )
 from ticketbox.domain.captures.environment import Environment, Size
-from ticketbox.domain.captures.records import Capture
+from ticketbox.domain.captures.records import Capture, CaptureBug
 from ticketbox.domain.captures.reproduction.locators import find_place, quote, write_locator
 from ticketbox.domain.captures.reproduction.pack import Recording, build_files, compress_files
-from ticketbox.domain.tickets.records import StreamCounts
+from ticketbox.domain.tickets.records import FailureStream, StreamCounts
 
 PAGE = "https://shop.example/cart?id=7"
 OK = StreamHealth(HealthStatus.OK)
@@ -54,6 +54,7 @@ def build_recording(
         counts=StreamCounts(0, 0, 0, 0, 0),
         external=False,
         confirmed=None,
+        bug=changes.pop("bug", None),
         assets=[],
     )
     return Recording(
@@ -329,6 +330,32 @@ def test_one_failure_is_the_bug(streams: dict[str, Any], found: str | None) -> N
     assert len(looked_for) == (found is not None)
     assert found is None or found in str(looked_for[0])
     assert any("no failure to look for" in each for each in expected["missing"]) is (found is None)
+
+
+@pytest.mark.parametrize(
+    ("stream", "streams", "found"),
+    [
+        (FailureStream.ERRORS, {"errors": [{**GONE_CART, "ts": 100, "seq": 7}]}, "cart"),
+        (FailureStream.CONSOLE, {"console": [{**print_error(100, "lost"), "seq": 7}]}, "lost"),
+        (
+            FailureStream.NETWORK,
+            {"network": [{**PAID, "id": "7", "url": "https://stats.example/hit", "status": None, "error": "failed"}]},
+            "/hit",
+        ),
+        (FailureStream.NETWORK, {"network": [{**PAID, "id": "7", "type": "image", "ts": 9_300}]}, "/pay"),
+    ],
+)
+def test_chosen_failure_is_the_bug_although_it_is_background(
+    stream: FailureStream, streams: dict[str, Any], found: str
+) -> None:
+    later = {"errors": [{**GONE_CART, "ts": 9_400, "message": "TypeError: something else"}]}
+    streams = {**streams, "errors": [*streams.get("errors", []), *later["errors"]]}
+    recording = build_recording(OPENED, bug=CaptureBug(stream, "7", "", None), **streams)
+    files = {file.name: file.data.decode() for file in build_files(recording, "1.0")}
+    expected = json.loads(files["expected.json"])
+    (looked_for,) = [*expected["errors"], *expected["failed_requests"], *expected["console_errors"]]
+    assert found in str(looked_for)
+    assert expected["bug"] == {"stream": stream, "entry": "7"}
 
 
 def test_page_that_fails_when_it_is_opened_is_the_bug_if_nothing_was_done_since() -> None:

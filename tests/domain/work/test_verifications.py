@@ -18,9 +18,16 @@ class Proof(NamedTuple):
     capture: str | None = "cap_1"
     is_unconfirmed: bool = False
     created_at: int = 10
+    bug: str | None = "errors 1"
+    chosen_bug: str | None = "errors 1"
 
 
 Run = tuple[Any, ...]  # the fields of a proof
+
+
+def about(bug: str, chosen: str = "errors 2") -> Run:
+    """The other fields of a proof of a failure, when another one may have been chosen since."""
+    return "cap_1", False, 10, bug, chosen
 
 
 def find_missing(*oldest_first: Run, reopened_at: int = 0) -> str | None:
@@ -31,6 +38,8 @@ def test_reproduced_before_and_gone_after_on_another_commit_prove_a_fix() -> Non
     assert find_missing(("reproduced", A), ("gone", B)) is None
     assert find_missing(("reproduced", A), ("flaky", B), ("gone", B)) is None
     assert find_missing(("reproduced", A, None), ("reproduced", A), ("gone", B)) is None
+    other, bug = about("errors 1"), about("errors 2")
+    assert find_missing(("reproduced", B, *other), ("reproduced", A, *bug), ("gone", B, *bug)) is None
 
 
 @pytest.mark.parametrize(
@@ -53,6 +62,11 @@ def test_reproduced_before_and_gone_after_on_another_commit_prove_a_fix() -> Non
         ([("reproduced", A, None), ("gone", B, None)], "names no capture"),
         ([("reproduced", A), ("gone", B, None)], "names no capture"),
         ([("reproduced", A, None), ("gone", B)], "reproduced for its capture cap_1"),
+        (
+            [("reproduced", A, *about("errors 1")), ("gone", B, *about("errors 1"))],
+            "another failure of the capture cap_1",
+        ),
+        ([("reproduced", A, *about("errors 1")), ("gone", B, *about("errors 2"))], "reproduced for its capture cap_1"),
         ([("reproduced", A, "cap_1", True), ("gone", B, "cap_1", True)], "without an account sent the capture cap_1"),
     ],
 )

@@ -7,7 +7,7 @@ import msgspec
 from ticketbox.domain.captures.capture import Health, Page, Redaction
 from ticketbox.domain.captures.environment import Environment
 from ticketbox.domain.core.records import By, Time
-from ticketbox.domain.tickets.records import CaptureSummary, StreamCounts
+from ticketbox.domain.tickets.records import CaptureSummary, Failure, StreamCounts
 
 
 class AssetKind(StrEnum):
@@ -55,8 +55,26 @@ class ListedCapture(CaptureSummary, frozen=True):
     confirmed: By | None
 
 
+class DescribedFailure(Failure, frozen=True):
+    """A failure in one line."""
+
+    text: str
+
+
+class CaptureBug(DescribedFailure, frozen=True):
+    """The failure that a capture is about: the one that a person chose, or else the last one that a step led to.
+
+    `chosen` says who chose it; it is null if nobody did.
+    """
+
+    chosen: By | None
+
+
 class Capture(msgspec.Struct, frozen=True):
-    """A capture without its streams. `confirmed` says who confirmed an `external` one."""
+    """A capture without its streams. `confirmed` says who confirmed an `external` one.
+
+    `bug` is the failure that it is about; it is null if it has none, or all are background.
+    """
 
     id: str
     ticket_id: str
@@ -69,3 +87,4 @@ class Capture(msgspec.Struct, frozen=True):
     assets: list[Asset]
     external: bool
     confirmed: By | None
+    bug: CaptureBug | None

@@ -36,6 +36,7 @@ _PHRASES = {
     "comment.updated": "edited a comment on {ticket}",
     "comment.deleted": "deleted a comment on {ticket}",
     "capture.attached": "attached a capture to {ticket}",
+    "capture.bug_chosen": "chose the bug of {ticket}",
     "capture.confirmed": "confirmed a capture of {ticket}",
     "capture.deleted": "deleted a capture of {ticket}",
     "attachment.added": "attached a file to {ticket}",

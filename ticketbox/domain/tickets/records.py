@@ -1,8 +1,10 @@
 """Tickets, comments and search results, as every surface shows them. Outputs have no defaults."""
 
 from enum import StrEnum
+from typing import Annotated
 
 import msgspec
+from msgspec import Meta
 
 from ticketbox.domain.core.records import By, Day, Person, Time
 
@@ -81,6 +83,23 @@ class CaptureSummary(msgspec.Struct, frozen=True):
     screenshot_version: int
     main_error: FrequentError | None
     external: bool
+
+
+class FailureStream(StrEnum):
+    """The streams that have failures."""
+
+    ERRORS = "errors"
+    CONSOLE = "console"
+    NETWORK = "network"
+
+
+class Failure(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Names one failure of a capture: a thrown error, an error in the console, or a failed request."""
+
+    stream: Annotated[FailureStream, Meta(description="The stream that has it.")]
+    entry: Annotated[
+        str, Meta(min_length=1, max_length=64, description="The `id` of a request, else the `seq`.", examples=["14"])
+    ]
 
 
 class WorkState(StrEnum):

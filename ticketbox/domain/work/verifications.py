@@ -6,18 +6,19 @@ from typing import Protocol
 import msgspec
 
 from ticketbox.domain.core.records import By
-from ticketbox.domain.tickets.records import Verdict
+from ticketbox.domain.tickets.records import Failure, Verdict
 
 MAX_ROUNDS = 20
 
 
 class Verification(msgspec.Struct, frozen=True):
-    """A run of a ticket's reproduction against a commit. It never changes.
+    """A run of a ticket's reproduction against a commit.
 
     `reason` says why the run wasn't reached, or what differed; it is null if there is nothing to say. `proven`: the
-    verdict is `gone`, and an earlier run of the same capture saw the bug. `branch` is null if none was named. `console`
-    are the errors in the console, `screenshot` and `trace` the ids of attachments of the ticket; they are null if there
-    are none, or they were deleted.
+    verdict is `gone`, an earlier run of the same capture saw the bug, and the capture is still about that bug. `bug` is
+    the failure that the run looked for; it is null if the capture had none. `branch` is null if none was named.
+    `console` are the errors in the console, `screenshot` and `trace` the ids of attachments of the ticket; they are
+    null if there are none, or they were deleted.
     """
 
     id: str
@@ -29,6 +30,7 @@ class Verification(msgspec.Struct, frozen=True):
     verdict: Verdict
     reason: str | None
     proven: bool
+    bug: Failure | None
     rounds: int
     console: list[str]
     screenshot: str | None
@@ -42,6 +44,16 @@ class Proof(Protocol):
     @property
     def capture(self) -> str | None:
         """The id of the capture that was replayed, if it is one of the ticket."""
+        ...
+
+    @property
+    def bug(self) -> str | None:
+        """The failure that was looked for, as it is stored."""
+        ...
+
+    @property
+    def chosen_bug(self) -> str | None:
+        """The failure that the capture is about now."""
         ...
 
     @property
@@ -74,7 +86,7 @@ def find_missing_proof(newest_first: Sequence[Proof], reopened_at: int) -> str |
     """Say what verifications lack to prove that a ticket's bug is fixed; None if they prove it.
 
     The newest one must be `gone`, posted after the ticket was last reopened, and an earlier one of the same capture
-    `reproduced` on another commit. A commit on which the bug was ever reproduced proves nothing.
+    and failure `reproduced` on another commit. A commit on which the bug was ever reproduced proves nothing.
     """
     if not newest_first:
         return (
@@ -102,7 +114,16 @@ def find_missing_proof(newest_first: Sequence[Proof], reopened_at: int) -> str |
             f"somebody without an account sent the capture {after.capture}, so a person must confirm it on the "
             "ticket's page first"
         )
-    reproduced = [each for each in before if each.verdict is Verdict.REPRODUCED]
+    if after.bug != after.chosen_bug:
+        return (
+            f"another failure of the capture {after.capture} is the bug now; run `ticketbox verify` on a commit with "
+            "it, then again on the one with the fix"
+        )
+    reproduced = [
+        each
+        for each in before
+        if each.verdict is Verdict.REPRODUCED and (each.capture != after.capture or each.bug == after.bug)
+    ]
     if any(is_same_commit(each.commit, after.commit) for each in reproduced):
         return f"the bug was also reproduced on {commit}; run `ticketbox verify` on another commit, with the fix"
     if not any(each.capture == after.capture for each in reproduced):

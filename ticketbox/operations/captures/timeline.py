@@ -23,7 +23,7 @@ from ticketbox.store.file.database import Read
 
 
 class GetTimeline(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """Without `around`, what happened near the first failure has priority."""
+    """Without `around`, what happened near the bug, or the first failure, has priority."""
 
     capture_id: CaptureId
     around: Around | None = None
@@ -37,7 +37,8 @@ class Timeline(msgspec.Struct, frozen=True):
     """What happened, oldest first: the most relevant moments that fit.
 
     `total` counts all moments, `matched` those of the given kinds and time, `omitted` those of them that are left out.
-    All times are epoch milliseconds: `start` of the first moment, `failure` of the first failure.
+    All times are epoch milliseconds: `start` of the first moment, `failure` of the bug, or else of the
+    first failure.
     """
 
     items: list[Moment]
@@ -78,10 +79,10 @@ def get_timeline(tx: Read, actor: Actor, args: GetTimeline) -> Timeline:
         and (args.around is None or abs(moment.ts - args.around) <= AROUND_MS)
     ]
     start = everything[0].ts if everything else 0.0
-    center = choose_center(everything) if args.around is None else args.around
+    center = choose_center(everything, stored.capture.bug) if args.around is None else args.around
     tokens = FULL_TOKENS if args.detail is Detail.FULL else DEFAULT_TOKENS
     items = select_moments(matches, start, center, tokens)
-    failure = find_first_failure(everything)
+    failure = find_first_failure(everything, stored.capture.bug)
     return Timeline(
         capture_id=args.capture_id,
         start=start,

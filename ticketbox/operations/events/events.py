@@ -57,6 +57,7 @@ class EventType(StrEnum):
     COMMENT_UPDATED = "comment.updated"
     COMMENT_DELETED = "comment.deleted"
     CAPTURE_ATTACHED = "capture.attached"
+    CAPTURE_BUG_CHOSEN = "capture.bug_chosen"
     CAPTURE_CONFIRMED = "capture.confirmed"
     CAPTURE_DELETED = "capture.deleted"
     ATTACHMENT_ADDED = "attachment.added"

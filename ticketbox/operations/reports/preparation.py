@@ -21,6 +21,7 @@ from ticketbox.domain.core.problems import (
 )
 from ticketbox.domain.core.unsafe_characters import REORDERING
 from ticketbox.domain.reports.identity import MAX_TOKEN, Identity, verify_identity
+from ticketbox.domain.tickets.records import Failure
 from ticketbox.operations.captures.processing.intake import (
     CreateCapture,
     Envelope,
@@ -67,6 +68,7 @@ class ReportedPage(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     captured_at: Annotated[datetime, Meta(tz=True, description="The browser's time, in RFC 3339.")]
     environment: Environment = msgspec.field(default_factory=Environment)
     redaction: Redaction = msgspec.field(default_factory=Redaction)
+    bug: Annotated[Failure, Meta(description="The failure that the report is about.")] | None = None
 
 
 class CreateReport(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -178,7 +180,7 @@ def _process_report(
     page = args.capture
     envelope = Envelope(
         secrets.generate_secret("report_"), page.page, page.health, page.captured_at, page.environment, page.redaction,
-        title=args.title,
+        bug=page.bug, title=args.title,
     )  # fmt: skip
     sent = CreateCapture(
         envelope, None, args.console, args.network, args.errors, args.actions, args.replay,

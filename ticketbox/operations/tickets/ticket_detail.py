@@ -18,7 +18,7 @@ from ticketbox.domain.captures.capture import (
     Stream,
 )
 from ticketbox.domain.captures.environment import Environment
-from ticketbox.domain.captures.records import Asset, AssetKind
+from ticketbox.domain.captures.records import Asset, AssetKind, CaptureBug
 from ticketbox.domain.captures.steps import Step
 from ticketbox.domain.captures.summaries.excerpt import CaptureExcerpt, build_excerpt, estimate_by_length
 from ticketbox.domain.captures.summaries.excerpt import Part as ExcerptPart
@@ -95,11 +95,12 @@ class GetTicket(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 class CaptureDetail(CaptureSummary, frozen=True):
     """A capture with its metadata, and an overview of its failures and excerpts of its streams if included.
 
-    `confirmed` says who confirmed an external capture.
+    `confirmed` says who confirmed an external capture, `bug` which failure it is about.
     """
 
     ticket_id: str
     confirmed: By | None
+    bug: CaptureBug | None
     page: Page
     environment: Environment
     health: Health
@@ -216,6 +217,7 @@ def _load_capture(tx: Read, actor: Actor, ticket: int, args: GetTicket) -> Captu
         **msgspec.structs.asdict(stored.summary),
         ticket_id=capture.ticket_id,
         confirmed=capture.confirmed,
+        bug=capture.bug,
         page=capture.page,
         environment=capture.environment,
         health=capture.health,

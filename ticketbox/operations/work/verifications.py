@@ -12,7 +12,7 @@ from ticketbox.domain.core.access.scopes import Scope
 from ticketbox.domain.core.fairness.limits import Budget
 from ticketbox.domain.core.patterns import match_whole
 from ticketbox.domain.core.problems import InvalidField, TicketArchived
-from ticketbox.domain.tickets.records import Verdict
+from ticketbox.domain.tickets.records import Failure, Verdict
 from ticketbox.domain.work.verifications import MAX_ROUNDS, Verification
 from ticketbox.operations.core.context import RequestContext
 from ticketbox.operations.core.inputs import AnyBranch, Commit
@@ -57,6 +57,7 @@ class AddVerification(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     branch: Annotated[AnyBranch, Meta(description="The branch of the commit.")] | None = None
     rounds: Annotated[int, Meta(ge=1, le=MAX_ROUNDS, description="How often it ran.")] = 1
     capture_id: Annotated[CaptureId, Meta(description="The capture it replayed.")] | None = None
+    bug: Annotated[Failure, Meta(description="The failure it looked for; default: the capture's.")] | None = None
     console: Annotated[
         list[Annotated[str, Meta(max_length=LINE_CHARACTERS), match_whole(r"[^\x00]*")]],
         Meta(max_length=MAX_CONSOLE, description="Errors in the console."),
@@ -99,23 +100,26 @@ async def redact_verification(
         "Use this unless `ticketbox verify` ran it.",
         {"ticket_id": "WEB-42", "commit": "9fceb02", "base_url": "http://localhost:3000", "verdict": "gone"},
         tool_set="core",
-        unlisted=("branch", "rounds", "trace", "idempotency_key"),
+        unlisted=("branch", "rounds", "bug", "trace", "idempotency_key"),
     ),
 )
 def add_verification(tx: Write, actor: Actor, args: AddVerification, redacted: AddVerification) -> Verification:
     """Record what a reproduction of a ticket's bug did on a commit."""
     row, _ = find_writable_ticket(tx, actor, args.ticket_id)
     byline = bylines.ensure_byline(tx, actor)
+    capture = _find_capture(tx, actor, row.key, args.capture_id)
+    bug = args.bug or (None if capture is None else captures.load_capture(tx, capture).capture.bug)
     key = verifications.insert_verification(
         tx,
         NewVerification(
             ticket=row.key,
-            capture=_find_capture(tx, actor, row.key, args.capture_id),
+            capture=capture,
             commit=args.commit.lower(),
             branch=args.branch,
             base_url=redacted.base_url,
             verdict=args.verdict,
             reason=redacted.reason,
+            bug=captures.encode_failure(bug),
             rounds=args.rounds,
             console=redacted.console,
             screenshot=_find_attachment(tx, actor, row.key, "screenshot", args.screenshot),

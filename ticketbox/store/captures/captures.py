@@ -8,9 +8,9 @@ from ticketbox.domain.captures.capture import Entry, Health, Page, Redaction, St
 from ticketbox.domain.captures.environment import Environment
 from ticketbox.domain.captures.intake.entry_sequence import EntrySequence
 from ticketbox.domain.captures.intake.new_capture import NewCapture
-from ticketbox.domain.captures.records import Capture, ListedCapture
+from ticketbox.domain.captures.records import Capture, CaptureBug, DescribedFailure, ListedCapture
 from ticketbox.domain.core.clock import format_rfc3339
-from ticketbox.domain.tickets.records import CaptureSummary
+from ticketbox.domain.tickets.records import CaptureSummary, Failure
 from ticketbox.store.captures import assets
 from ticketbox.store.core import blobs
 from ticketbox.store.core.bylines import Bylines
@@ -40,8 +40,9 @@ def find_capture_by_client_id(tx: Read, user: int, client_id: str) -> EarlierCap
 
 INSERT_CAPTURE = """
 INSERT INTO capture (public_id, client_id, user_id, ticket_id, captured_at, page, environment, health, redaction,
-  summary, excerpt, console, network, errors, actions, replay, error_words, console_words, created_at, created_by)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, '', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+  summary, excerpt, console, network, errors, actions, replay, error_words, console_words, bug, bug_text,
+  bug_at, bug_by, created_at, created_by)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, '', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
 
 
@@ -54,6 +55,7 @@ def insert_capture(tx: Write, user: int, ticket: int, new: NewCapture, byline: i
         INSERT_CAPTURE,
         (new.public_id, new.client_id, user, ticket, new.captured_at, *encoded,
          blobs.save_blob(tx, new.excerpt), *streams, replay, new.error_words, new.console_words,
+         encode_failure(new.bug), new.bug and new.bug.text, *((tx.now, byline) if new.is_bug_chosen else (None, None)),
          tx.now, byline),
     )  # fmt: skip
 
@@ -82,6 +84,19 @@ def confirm_capture(tx: Write, key: int, byline: int) -> None:
     tx.execute("UPDATE capture SET confirmed_at = ?, confirmed_by = ? WHERE id = ?", (tx.now, byline, key))
 
 
+def encode_failure(failure: Failure | None) -> str | None:
+    """Write which failure it is as it is stored: the same for the same one."""
+    return failure and msgspec.json.encode(Failure(failure.stream, failure.entry)).decode()
+
+
+def choose_bug(tx: Write, key: int, bug: DescribedFailure, byline: int) -> None:
+    """Record which failure a capture is about, and who chose it."""
+    tx.execute(
+        "UPDATE capture SET bug = ?, bug_text = ?, bug_at = ?, bug_by = ? WHERE id = ?",
+        (encode_failure(bug), bug.text, tx.now, byline, key),
+    )
+
+
 INCREMENT_SCREENSHOT_VERSION = """
 UPDATE capture SET summary = json_set(summary, '$.screenshot_version', summary ->> '$.screenshot_version' + 1)
 WHERE id = (SELECT capture_id FROM asset WHERE id = ?) AND summary IS NOT NULL
@@ -105,7 +120,8 @@ class StoredCapture(msgspec.Struct, frozen=True):
 
 SELECT_CAPTURE = """
 SELECT c.id, c.public_id, t.public_id, c.captured_at, c.page, c.environment, c.health, c.redaction, c.summary,
-  c.excerpt, c.console, c.network, c.errors, c.actions, c.confirmed_at, c.confirmed_by
+  c.excerpt, c.console, c.network, c.errors, c.actions, c.confirmed_at, c.confirmed_by,
+  c.bug, c.bug_text, c.bug_at, c.bug_by
 FROM capture c JOIN ticket t ON t.id = c.ticket_id WHERE c.id = ?
 """
 
@@ -129,6 +145,10 @@ class _CaptureRow(NamedTuple):
     actions: int
     confirmed_at: int | None
     confirmed_by: int | None
+    bug: str | None
+    bug_text: str
+    bug_at: int | None
+    bug_by: int | None
 
 
 def load_capture(tx: Read, key: int) -> StoredCapture:
@@ -137,6 +157,7 @@ def load_capture(tx: Read, key: int) -> StoredCapture:
     assert record is not None
     row = _CaptureRow._make(record)
     summary = msgspec.json.decode(row.summary, type=CaptureSummary)
+    bylines = Bylines(tx, [row.confirmed_by, row.bug_by])
     capture = Capture(
         id=row.id,
         ticket_id=row.ticket_id,
@@ -148,7 +169,8 @@ def load_capture(tx: Read, key: int) -> StoredCapture:
         counts=summary.counts,
         assets=assets.list_assets_of_capture(tx, row.key),
         external=summary.external,
-        confirmed=Bylines(tx, [row.confirmed_by]).build_optional(row.confirmed_by, row.confirmed_at),
+        confirmed=bylines.build_optional(row.confirmed_by, row.confirmed_at),
+        bug=_build_bug(row, bylines),
     )
     streams = {
         Stream.CONSOLE: row.console,
@@ -157,6 +179,13 @@ def load_capture(tx: Read, key: int) -> StoredCapture:
         Stream.ACTIONS: row.actions,
     }
     return StoredCapture(row.key, capture, summary, row.excerpt, streams)
+
+
+def _build_bug(row: _CaptureRow, bylines: Bylines) -> CaptureBug | None:
+    if row.bug is None:
+        return None
+    failure = msgspec.json.decode(row.bug, type=Failure)
+    return CaptureBug(failure.stream, failure.entry, row.bug_text, bylines.build_optional(row.bug_by, row.bug_at))
 
 
 SELECT_REPLAY = """

@@ -13,7 +13,7 @@ import msgspec
 from ticketbox.domain.captures.capture import Health, Page, Redaction
 from ticketbox.domain.captures.environment import Environment
 from ticketbox.domain.companies.views import ViewDefinition
-from ticketbox.domain.tickets.records import CaptureSummary, WorkRepository
+from ticketbox.domain.tickets.records import CaptureSummary, Failure, WorkRepository
 from ticketbox.domain.tickets.title_words import build_title_key
 from ticketbox.domain.work.records import PlanItem, Usage, WorkLink
 from ticketbox.store.core import blobs
@@ -97,11 +97,13 @@ _JSON_COLUMNS: dict[tuple[str, str], Any] = {
     ("capture", "health"): Health,
     ("capture", "redaction"): Redaction,
     ("capture", "summary"): CaptureSummary,
+    ("capture", "bug"): Failure,
     ("work_session", "plan"): list[PlanItem],
     ("work_session", "links"): list[WorkLink],
     ("work_session", "usage"): Usage,
     ("work_session", "repository"): WorkRepository,
     ("work_question", "choices"): list[str],
+    ("verification", "bug"): Failure,
     ("verification", "console"): list[str],
     ("annotation", "geometry"): dict[str, Any],
     ("event", "data"): dict[str, Any],

@@ -34,8 +34,11 @@ _SELECT_BLOCKERS = """(
   FROM ticket_link l CROSS JOIN ticket b ON b.id = l.ticket_id CROSS JOIN visible_project bv ON bv.id = b.project_id
   WHERE l.other_id = t.id AND l.kind = 'blocks' AND b.resolved = 0 AND b.status = 'active' AND bv.within)"""
 
-_SELECT_VERIFICATION = """(
-  SELECT n.verdict || ' ' || n.proven || ' ' || n.commit_hash
+# Whether a verification `n` proves that the bug is gone: no longer, if its capture is about another failure now.
+PROVEN = """(n.proven AND NOT EXISTS (
+  SELECT 1 FROM capture about WHERE about.id = n.capture_id AND about.bug IS NOT n.bug))"""
+_SELECT_VERIFICATION = f"""(
+  SELECT n.verdict || ' ' || {PROVEN} || ' ' || n.commit_hash
   FROM verification n WHERE n.ticket_id = t.id ORDER BY n.id DESC LIMIT 1)"""
 
 _CONVERSIONS = [(field.name, field.from_column) for field in FIELDS if field.from_column is not None]

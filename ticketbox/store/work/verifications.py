@@ -5,16 +5,17 @@ from typing import NamedTuple
 import msgspec
 
 from ticketbox.domain.core.ids import Prefix, generate_id
-from ticketbox.domain.tickets.records import Verdict
+from ticketbox.domain.tickets.records import Failure, Verdict
 from ticketbox.domain.work.verifications import Verification
 from ticketbox.store.core.bylines import Bylines
 from ticketbox.store.file.database import Read, Row, Write
+from ticketbox.store.tickets.records import PROVEN
 
-_SELECT_VERIFICATION = """
-SELECT v.id, v.public_id, t.public_id, c.public_id, v.commit_hash, v.branch, v.base_url, v.verdict, v.reason,
-  v.proven, v.rounds, v.console, s.public_id, r.public_id, v.created_at, v.created_by
-FROM verification v JOIN ticket t ON t.id = v.ticket_id LEFT JOIN capture c ON c.id = v.capture_id
-LEFT JOIN asset s ON s.id = v.screenshot_id LEFT JOIN asset r ON r.id = v.trace_id
+_SELECT_VERIFICATION = f"""
+SELECT n.id, n.public_id, t.public_id, c.public_id, n.commit_hash, n.branch, n.base_url, n.verdict, n.reason,
+  {PROVEN}, n.bug, n.rounds, n.console, s.public_id, r.public_id, n.created_at, n.created_by
+FROM verification n JOIN ticket t ON t.id = n.ticket_id LEFT JOIN capture c ON c.id = n.capture_id
+LEFT JOIN asset s ON s.id = n.screenshot_id LEFT JOIN asset r ON r.id = n.trace_id
 """
 
 
@@ -31,6 +32,7 @@ class _VerificationRow(NamedTuple):
     verdict: str
     reason: str | None
     proven: int
+    bug: str | None
     rounds: int
     console: str
     screenshot: str | None
@@ -39,8 +41,8 @@ class _VerificationRow(NamedTuple):
     created_by: int
 
 
-SELECT_VERIFICATIONS = f"{_SELECT_VERIFICATION} WHERE v.ticket_id = ? AND v.id < ? ORDER BY v.id DESC LIMIT ?"
-SELECT_VERIFICATION = f"{_SELECT_VERIFICATION} WHERE v.id = ?"
+SELECT_VERIFICATIONS = f"{_SELECT_VERIFICATION} WHERE n.ticket_id = ? AND n.id < ? ORDER BY n.id DESC LIMIT ?"
+SELECT_VERIFICATION = f"{_SELECT_VERIFICATION} WHERE n.id = ?"
 
 
 def list_verifications(tx: Read, ticket: int, before: int, limit: int) -> list[tuple[int, Verification]]:
@@ -69,6 +71,7 @@ def _build_verifications(tx: Read, records: list[Row]) -> list[tuple[int, Verifi
                 verdict=Verdict(row.verdict),
                 reason=row.reason,
                 proven=bool(row.proven),
+                bug=None if row.bug is None else msgspec.json.decode(row.bug, type=Failure),
                 rounds=row.rounds,
                 console=msgspec.json.decode(row.console, type=list[str]),
                 screenshot=row.screenshot,
@@ -81,7 +84,7 @@ def _build_verifications(tx: Read, records: list[Row]) -> list[tuple[int, Verifi
 
 
 class NewVerification(msgspec.Struct, frozen=True):
-    """The fields of a new verification; `capture`, `screenshot` and `trace` are internal keys."""
+    """The fields of a new verification; `capture`, `screenshot` and `trace` are internal keys, `bug` is encoded."""
 
     ticket: int
     capture: int | None
@@ -90,6 +93,7 @@ class NewVerification(msgspec.Struct, frozen=True):
     base_url: str
     verdict: Verdict
     reason: str | None
+    bug: str | None
     rounds: int
     console: list[str]
     screenshot: int | None
@@ -98,11 +102,11 @@ class NewVerification(msgspec.Struct, frozen=True):
 
 
 INSERT_VERIFICATION = """
-INSERT INTO verification (public_id, ticket_id, capture_id, commit_hash, branch, base_url, verdict, reason, proven,
+INSERT INTO verification (public_id, ticket_id, capture_id, commit_hash, branch, base_url, verdict, reason, proven, bug,
   rounds, console, screenshot_id, trace_id, created_at, created_by)
 VALUES (:id, :ticket, :capture, :commit, :branch, :base_url, :verdict, :reason, :verdict = 'gone' AND EXISTS (
-    SELECT 1 FROM verification WHERE capture_id = :capture AND verdict = 'reproduced'),
-  :rounds, :console, :screenshot, :trace, :now, :byline)
+    SELECT 1 FROM verification WHERE capture_id = :capture AND verdict = 'reproduced' AND bug IS :bug),
+  :bug, :rounds, :console, :screenshot, :trace, :now, :byline)
 """
 
 
@@ -122,6 +126,8 @@ class StoredProof(NamedTuple):
     """What the gate reads of a verification."""
 
     capture: str | None
+    bug: str | None
+    chosen_bug: str | None
     is_unconfirmed: bool
     commit: str
     verdict: Verdict
@@ -130,7 +136,8 @@ class StoredProof(NamedTuple):
 
 MAX_PROOFS = 200
 SELECT_PROOFS = """
-SELECT c.public_id, c.summary ->> '$.external' AND c.confirmed_at IS NULL, v.commit_hash, v.verdict, v.created_at
+SELECT c.public_id, v.bug, c.bug, c.summary ->> '$.external' AND c.confirmed_at IS NULL, v.commit_hash, v.verdict,
+  v.created_at
 FROM verification v LEFT JOIN capture c ON c.id = v.capture_id AND c.ticket_id = v.ticket_id
 JOIN byline b ON b.id = v.created_by JOIN user u ON u.id = b.user_id
 WHERE v.ticket_id = :ticket AND (:verifiers = '[]' OR EXISTS (
@@ -146,8 +153,8 @@ def list_proofs(tx: Read, ticket: int, verifiers: str) -> list[StoredProof]:
     """
     rows = tx.fetch_all(SELECT_PROOFS, {"ticket": ticket, "verifiers": verifiers, "limit": MAX_PROOFS})
     return [
-        StoredProof(capture, bool(is_unconfirmed), commit, Verdict(verdict), at)
-        for capture, is_unconfirmed, commit, verdict, at in rows
+        StoredProof(capture, bug, chosen_bug, bool(is_unconfirmed), commit, Verdict(verdict), at)
+        for capture, bug, chosen_bug, is_unconfirmed, commit, verdict, at in rows
     ]
 
 

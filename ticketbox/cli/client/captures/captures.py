@@ -41,6 +41,9 @@ def print_capture(found: Json, ticket: str) -> None:
     ]
     print_line(f"  {', '.join(numbers)}")
     print_line(style(f"  {escape_line(found['health_summary'])}", dim=True))
+    if bug := found["bug"]:
+        by = f"chosen by {bug['chosen']['user']['name']}" if bug["chosen"] else "the last one that a step led to"
+        print_line(f"  the bug: {_shorten(bug['text'])} ({escape_line(by)})")
     for group in _list_items(found, "error_groups"):
         times = f" ({group['count']} times)" if group["count"] > 1 else ""
         print_line(f"  {style('error', fg='red')}    {_shorten(group['message'])}{times}")

@@ -30,7 +30,7 @@ from ticketbox.domain.captures.reproduction.verdict import (
     list_console,
     weigh_verdict,
 )
-from ticketbox.domain.tickets.records import Verdict
+from ticketbox.domain.tickets.records import Failure, Verdict
 from ticketbox.operations.work.verifications import LINE_CHARACTERS, MAX_CONSOLE
 
 Json = dict[str, Any]
@@ -59,6 +59,7 @@ class Outcome(msgspec.Struct, frozen=True):
     capture_id: str
     external: bool
     confirmed: bool
+    bug: Failure | None
     commit: str | None
     branch: str | None
     base_url: str
@@ -123,7 +124,7 @@ def _run_rounds(
         click.echo(f"External capture: somebody without an account sent it, and {state}.", err=True)
     for each in expected.missing:
         click.echo(escape_line(each), err=True)
-    is_proven = has_proof(folder) if request.pack else _was_reproduced(server, request.key, expected.capture_id)
+    is_proven = has_proof(folder) if request.pack else _was_reproduced(server, request.key, expected)
     if expected.browser:
         click.echo(f"The capture is from {escape_line(expected.browser)}; this run uses Chromium.", err=True)
     seen: list[Observation] = []
@@ -143,19 +144,20 @@ def _run_rounds(
     if request.pack and verdict is Verdict.REPRODUCED:
         save_proof(request.pack, folder, commit)
     outcome = Outcome(
-        request.key, expected.capture_id, expected.external, expected.confirmed, commit, _find_branch(request),
-        request.base_url, verdict, explain_rounds(verdict, seen), verdict is Verdict.GONE,
+        request.key, expected.capture_id, expected.external, expected.confirmed, expected.bug, commit,
+        _find_branch(request), request.base_url, verdict, explain_rounds(verdict, seen), verdict is Verdict.GONE,
         [each.verdict for each in seen], console, posted=None,
     )  # fmt: skip
     return outcome, folder / Path(seen[-1].screenshot).name if seen[-1].screenshot else None
 
 
-def _was_reproduced(server: Server | None, ticket: str, capture: str) -> bool:
-    """Whether an earlier run of this capture saw the bug, as the ticket's verifications say."""
+def _was_reproduced(server: Server | None, ticket: str, expected: Expectations) -> bool:
+    """Whether an earlier run of this capture saw this bug, as the ticket's verifications say."""
     given: Json = {"ticket_id": ticket}
+    wanted = (Verdict.REPRODUCED, expected.capture_id, msgspec.to_builtins(expected.bug))
     while server is not None:
         page = decode_body(server.call("list_verifications", given))
-        if any(each["verdict"] == Verdict.REPRODUCED and each["capture_id"] == capture for each in page["items"]):
+        if any((each["verdict"], each["capture_id"], each["bug"]) == wanted for each in page["items"]):
             return True
         if page["next_cursor"] is None:
             return False
@@ -218,6 +220,7 @@ def _post(server: Server, outcome: Outcome, picture: Path | None, trace: Path | 
         "rounds": len(outcome.rounds),
         "branch": outcome.branch,
         "capture_id": outcome.capture_id,
+        "bug": msgspec.to_builtins(outcome.bug),
         "console": outcome.console,
         "idempotency_key": str(uuid.uuid4()),
     }

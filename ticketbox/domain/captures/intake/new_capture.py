@@ -7,12 +7,13 @@ import msgspec
 from ticketbox.domain.captures.actions import ActionEntry
 from ticketbox.domain.captures.capture import ConsoleEntry, ErrorEntry, Health, NetworkEntry, Page, Redaction, Stream
 from ticketbox.domain.captures.environment import Environment
+from ticketbox.domain.captures.records import DescribedFailure
 from ticketbox.domain.captures.summaries.excerpt import build_excerpt
 from ticketbox.domain.core.packed_content import PackedContent, pack_content
 
 
 class NewCapture(msgspec.Struct, frozen=True):
-    """A capture ready to insert: checked, redacted, cut and packed."""
+    """A capture ready to insert: checked, redacted, cut and packed. `is_bug_chosen`: a person named the `bug`."""
 
     public_id: str
     client_id: str
@@ -26,6 +27,8 @@ class NewCapture(msgspec.Struct, frozen=True):
     excerpt: PackedContent
     error_words: str
     console_words: str
+    bug: DescribedFailure | None
+    is_bug_chosen: bool
 
 
 def pack_excerpt(

@@ -1,4 +1,4 @@
-"""Which failure of a capture is the bug: the last one that a step led to. The others are background."""
+"""Which failure of a capture is the bug: the one that a person chose, or else the last one that a step led to."""
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
@@ -9,9 +9,12 @@ from ticketbox.domain.captures.actions import ActionKind
 from ticketbox.domain.captures.capture import THROWN, ConsoleEntry, ErrorEntry, Level, NetworkEntry
 from ticketbox.domain.captures.error_text import format_error
 from ticketbox.domain.captures.fingerprints import fingerprint_message, fingerprint_page
+from ticketbox.domain.captures.records import DescribedFailure
 from ticketbox.domain.captures.reproduction.moments import API_TYPES
 from ticketbox.domain.captures.steps import Step
 from ticketbox.domain.captures.streams import is_failure
+from ticketbox.domain.captures.timeline.moments import describe_entry
+from ticketbox.domain.tickets.records import Failure, FailureStream
 
 NAVIGATES_MS = 5_000  # how long after a step the browser still opens a page because of it
 _ACTS = frozenset({
@@ -69,6 +72,28 @@ def find_bug(
     return min((each for each in of_last if each.identity == chosen.identity), key=lambda each: each.at)
 
 
+def find_failure(
+    console: Iterable[ConsoleEntry], network: Iterable[NetworkEntry], errors: Iterable[ErrorEntry], wanted: Failure
+) -> Bug | None:
+    """Find a failure that was named, background or not; None if a test can't look for it, or it isn't there."""
+    match wanted.stream:
+        case FailureStream.ERRORS:
+            named = (_read_error(each) for each in errors if str(each.seq) == wanted.entry)
+        case FailureStream.CONSOLE:
+            named = (_read_line(each) for each in console if str(each.seq) == wanted.entry)
+        case FailureStream.NETWORK:
+            named = (_read_request(each) for each in network if each.id == wanted.entry and is_failure(each))
+    return next(named, None)
+
+
+def describe_failure(bug: Bug) -> DescribedFailure:
+    """Describe a failure in one line."""
+    moment = describe_entry(bug.entry)
+    assert moment.entry is not None
+    text = f"{moment.text}: {moment.outcome}" if isinstance(bug.entry, NetworkEntry) else moment.text
+    return DescribedFailure(FailureStream(moment.kind.value), moment.entry, text)
+
+
 def _is_act(step: Step) -> bool:
     return (step.kind in _ACTS or step.value_kind in _TRAVERSALS) and not step.synthetic
 
@@ -99,17 +124,25 @@ def _find_recurring(failures: Sequence[Bug], acts: Sequence[float]) -> set[tuple
 
 def _list_errors(entries: Iterable[ErrorEntry]) -> Iterator[Bug]:
     for entry in entries:
-        fingerprint = fingerprint_message(format_error(entry))
-        if entry.kind in THROWN and fingerprint is not None and not entry.message.startswith(_NOTICE):
-            yield Bug(entry, ("error", fingerprint.value), entry.ts, entry.ts, 3)
+        if not entry.message.startswith(_NOTICE) and (bug := _read_error(entry)):
+            yield bug
+
+
+def _read_error(entry: ErrorEntry) -> Bug | None:
+    fingerprint = fingerprint_message(format_error(entry)) if entry.kind in THROWN else None
+    return None if fingerprint is None else Bug(entry, ("error", fingerprint.value), entry.ts, entry.ts, 3)
 
 
 def _list_printed(entries: Iterable[ConsoleEntry]) -> Iterator[Bug]:
-    for entry in entries:
-        if entry.level is Level.ERROR:
-            text = " ".join(entry.args)
-            fingerprint = fingerprint_message(text)
-            yield Bug(entry, ("console", fingerprint.value if fingerprint else text), entry.ts, entry.ts, 2)
+    return filter(None, map(_read_line, entries))
+
+
+def _read_line(entry: ConsoleEntry) -> Bug | None:
+    if entry.level is not Level.ERROR:
+        return None
+    text = " ".join(entry.args)
+    fingerprint = fingerprint_message(text)
+    return Bug(entry, ("console", fingerprint.value if fingerprint else text), entry.ts, entry.ts, 2)
 
 
 def _list_requests(entries: Iterable[NetworkEntry], host: str | None) -> Iterator[Bug]:
@@ -120,9 +153,13 @@ def _list_requests(entries: Iterable[NetworkEntry], host: str | None) -> Iterato
         is_own = _read_host(entry.url) == host
         if entry.status is None and (not is_own or "abort" in (entry.error or "").lower()):
             continue
-        page = fingerprint_page(entry.url.partition("?")[0].partition("#")[0])
-        identity = ("request", entry.method, entry.status, page.value if page else entry.url)
-        yield Bug(entry, identity, entry.ts, entry.ts + (entry.duration_ms or 0), int(is_own))
+        yield _read_request(entry)._replace(weight=int(is_own))
+
+
+def _read_request(entry: NetworkEntry) -> Bug:
+    page = fingerprint_page(entry.url.partition("?")[0].partition("#")[0])
+    identity = ("request", entry.method, entry.status, page.value if page else entry.url)
+    return Bug(entry, identity, entry.ts, entry.ts + (entry.duration_ms or 0), 0)
 
 
 def _read_host(url: str) -> str | None:

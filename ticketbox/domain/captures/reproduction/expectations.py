@@ -25,6 +25,7 @@ from ticketbox.domain.captures.reproduction.bug import Bug
 from ticketbox.domain.captures.reproduction.moments import API_TYPES
 from ticketbox.domain.captures.reproduction.plan import Line
 from ticketbox.domain.captures.source_maps.stacks import parse_stack
+from ticketbox.domain.tickets.records import Failure
 
 MAX_TEXT = 2_000
 MAX_BACKGROUND, MAX_BACKGROUND_TEXT = 50, 300
@@ -85,7 +86,7 @@ class Expectations(msgspec.Struct, frozen=True):
     milliseconds: the calls in between led to the bug, and a form that was submitted if `submits`. `external` is whether
     somebody without an account sent the capture, `confirmed` whether a member confirmed it. `place` is where the bug
     happened, `background` the other errors of the capture, and `browser` the one that it comes from, unless it words
-    errors as Chromium, in which the test runs.
+    errors as Chromium, in which the test runs. `bug` names the failure in the capture.
     """
 
     capture_id: str
@@ -107,6 +108,7 @@ class Expectations(msgspec.Struct, frozen=True):
     place: Place | None = None
     background: list[str] = []
     browser: str | None = None
+    bug: Failure | None = None
 
     @property
     def is_empty(self) -> bool:

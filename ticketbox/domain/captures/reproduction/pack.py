@@ -17,11 +17,12 @@ from ticketbox.domain.captures.har import encode_har
 from ticketbox.domain.captures.records import Capture
 from ticketbox.domain.captures.redaction.redactor import redact_text
 from ticketbox.domain.captures.reproduction import expectations
-from ticketbox.domain.captures.reproduction.bug import Bug, find_bug
+from ticketbox.domain.captures.reproduction.bug import Bug, find_bug, find_failure
 from ticketbox.domain.captures.reproduction.expectations import Expectations, TimedStep
 from ticketbox.domain.captures.reproduction.plan import Line, plan_steps
 from ticketbox.domain.captures.reproduction.spec import write_spec
 from ticketbox.domain.captures.steps import build_steps
+from ticketbox.domain.tickets.records import Failure
 
 SPEC, EXPECTED, HAR, MESSAGES = "reproduce.spec.ts", "expected.json", "network.har", "messages.json"
 # what recorded the page runs in the test too, so that both write the same failure in the same words
@@ -74,7 +75,11 @@ def build_files(recording: Recording, version: str) -> list[PackFile]:
     capture = recording.capture
     title = redact_text(recording.title)[0]
     steps = build_steps(recording.actions)
-    bug = find_bug(recording.console, recording.network, recording.errors, steps, capture.page.url)
+    streams = recording.console, recording.network, recording.errors
+    if capture.bug is not None:
+        bug = find_failure(*streams, capture.bug)
+    else:
+        bug = find_bug(*streams, steps, capture.page.url)
     printed = (each for each in recording.console if each.level is Level.ERROR)
     failed = [each.ts for each in (*recording.errors, *printed)]
     planned = plan_steps(steps, capture.page.url, recording.network, failed)
@@ -143,6 +148,7 @@ def _build_expectations(recording: Recording, lines: Sequence[Line], bug: Bug | 
         place=expectations.find_place(bug),
         background=expectations.list_background(recording.errors, recording.console, bug),
         browser=expectations.name_browser(capture.environment.browser),
+        bug=capture.bug and Failure(capture.bug.stream, capture.bug.entry),
     )
     missing = expectations.list_missing(capture.health, recording.network, lines, expected)
     return msgspec.structs.replace(expected, missing=missing)

@@ -15,6 +15,7 @@ from ticketbox.domain.captures.error_text import format_error
 from ticketbox.domain.captures.steps import Step, build_steps, shorten_address
 from ticketbox.domain.captures.streams import is_failure
 from ticketbox.domain.captures.summaries.overview import clip_line, shorten_url
+from ticketbox.domain.tickets.records import Failure
 
 MAX_TEXT = 160  # characters
 
@@ -71,8 +72,11 @@ def merge_streams(
     return moments
 
 
-def find_first_failure(moments: Sequence[Moment]) -> Moment | None:
-    """Return the first thing that went wrong: what was thrown, else a failed request, another error, a console line."""
+def find_first_failure(moments: Sequence[Moment], bug: Failure | None = None) -> Moment | None:
+    """Return the bug, or the first thing that went wrong: thrown, a failed request, another error, a console line."""
+    name = None if bug is None else (bug.stream.value, bug.entry)
+    if known := next((moment for moment in moments if (moment.kind.value, moment.entry) == name), None):
+        return known
     failed = [moment for moment in moments if moment.failed and moment.outcome != Level.WARN]
     return min(failed, key=lambda moment: (_rank(moment), moment.ts), default=None)
 

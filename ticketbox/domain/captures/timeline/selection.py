@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from ticketbox.domain.captures.timeline.moments import Moment, MomentKind, find_first_failure
 from ticketbox.domain.core.access.tokens import estimate_tokens
+from ticketbox.domain.tickets.records import Failure
 
 DEFAULT_TOKENS, FULL_TOKENS = 4_300, 14_000  # by the estimate, which is too high
 FAILURES_SHARE = 0.5  # of the budget, for the first of each kind of failure
@@ -43,9 +44,9 @@ def select_moments(moments: Sequence[Moment], start: float, center: float, token
     return [replace(moments[index], omitted_before=gap) for index, gap in selection.list_with_gaps()]
 
 
-def choose_center(moments: Sequence[Moment]) -> float:
-    """Return the time that a timeline is about: of the first failure, else of the last moment."""
-    first = find_first_failure(moments) or (moments[-1] if moments else None)
+def choose_center(moments: Sequence[Moment], bug: Failure | None = None) -> float:
+    """Return the time that a timeline is about: of the bug, else of the first failure or the last moment."""
+    first = find_first_failure(moments, bug) or (moments[-1] if moments else None)
     return first.ts if first else 0.0
 
 

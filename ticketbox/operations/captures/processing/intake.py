@@ -18,7 +18,7 @@ from ticketbox.domain.companies.records import CapturePolicy
 from ticketbox.domain.core.clock import to_epoch_ms
 from ticketbox.domain.core.patterns import match_whole
 from ticketbox.domain.core.problems import InvalidField, InvalidRequest, PayloadTooLarge
-from ticketbox.domain.tickets.records import FrequentError, Priority, StreamCounts
+from ticketbox.domain.tickets.records import Failure, FrequentError, Priority, StreamCounts
 from ticketbox.operations.captures.processing.stream_processing import SentCapture, process_streams
 from ticketbox.operations.captures.processing.trace_parts import TraceParts
 from ticketbox.operations.core.inputs import Labels, Markdown
@@ -64,6 +64,12 @@ class Envelope(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     redaction: Annotated[Redaction, Meta(description="What the browser has already redacted.")] = msgspec.field(
         default_factory=Redaction
     )
+    bug: (
+        Annotated[
+            Failure, Meta(description="The failure that the capture is about. Default: the last that a step led to.")
+        ]
+        | None
+    ) = None
     ticket_id: Annotated[TicketId, Meta(description="Attach to this ticket instead of a new one.")] | None = None
     project_id: ProjectId | None = None
     column_id: ColumnId | None = None
@@ -189,7 +195,7 @@ def process_capture(
     envelope = args.capture
     sent = SentCapture(
         envelope.id, _parse_captured_at(envelope.captured_at), envelope.page, envelope.environment, envelope.health,
-        envelope.redaction, envelope.title, envelope.description, envelope.labels,
+        envelope.redaction, envelope.bug, envelope.title, envelope.description, envelope.labels,
         args.console, args.network, args.errors, args.actions, args.replay,
     )  # fmt: skip
     if process is None or not has_more_than(LONG_STREAMS, args.streams):

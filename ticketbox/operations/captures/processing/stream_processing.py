@@ -28,10 +28,13 @@ from ticketbox.domain.captures.intake.entry_sequence import EntrySequence, Memor
 from ticketbox.domain.captures.intake.new_capture import NewCapture, pack_excerpt
 from ticketbox.domain.captures.intake.processor_time import ProcessorTime
 from ticketbox.domain.captures.intake.sent_streams import read_stream
+from ticketbox.domain.captures.records import DescribedFailure
 from ticketbox.domain.captures.redaction.body_shape import shape_bodies
 from ticketbox.domain.captures.redaction.redactor import Redactor
 from ticketbox.domain.captures.replay.replay import Replay, read_replay
+from ticketbox.domain.captures.reproduction.bug import describe_failure, find_bug, find_failure
 from ticketbox.domain.captures.source_maps.frames import mark_as_from_page, remove_originals
+from ticketbox.domain.captures.steps import build_steps
 from ticketbox.domain.captures.streams import remove_bodies, shorten_bodies
 from ticketbox.domain.captures.summaries.search_text import collect_console_words, collect_error_words
 from ticketbox.domain.companies.records import Actions, Bodies, CapturePolicy, PageSourceMaps
@@ -39,10 +42,12 @@ from ticketbox.domain.core.ids import Prefix, generate_id
 from ticketbox.domain.core.memory import return_free_memory
 from ticketbox.domain.core.network.page_address import normalize_page_address
 from ticketbox.domain.core.packed_content import PackedContent, pack_content, pack_pieces
+from ticketbox.domain.core.problems import InvalidField
 from ticketbox.domain.core.unsafe_characters import remove_unsafe
-from ticketbox.domain.tickets.records import FrequentError, StreamCounts
+from ticketbox.domain.tickets.records import Failure, FrequentError, StreamCounts
 from ticketbox.operations.core.inputs import MAX_LABEL, MAX_MARKDOWN
 
+NO_SUCH_FAILURE = "must be a thrown error, an error in the console, or a failed request of the capture"
 _NO_PAGE = "about:blank"  # where a step led that didn't open a page of a site
 
 MAX_DECODED = 2 * 1024 * 1024  # of the entries of all streams: few are read again
@@ -57,6 +62,7 @@ class SentCapture(msgspec.Struct, frozen=True):
     environment: Environment
     health: Health
     redaction: Redaction
+    bug: Failure | None
     title: str | None
     description: str
     labels: list[str]
@@ -90,6 +96,7 @@ class PackedStreams(msgspec.Struct, frozen=True):
     main_error: FrequentError | None
     error_words: str
     console_words: str
+    bug: DescribedFailure | None
 
 
 def process_streams(args: SentCapture, policy: CapturePolicy, seconds: float) -> ProcessedCapture:
@@ -122,6 +129,8 @@ def process_streams(args: SentCapture, policy: CapturePolicy, seconds: float) ->
             excerpt=streams.excerpt,
             error_words=streams.error_words,
             console_words=streams.console_words,
+            bug=streams.bug,
+            is_bug_chosen=args.bug is not None,
         ),
         title=" ".join(title.split())[:300] or "Untitled page",
         description=description,
@@ -191,7 +200,24 @@ def _pack_streams(
         main_error=find_main_error(errors),
         error_words=collect_error_words(errors),
         console_words=collect_console_words(console.iterate_failures()),
+        bug=_find_bug(console, network, errors, actions, args),
     )
+
+
+def _find_bug(
+    console: EntrySequence[ConsoleEntry],
+    network: EntrySequence[NetworkEntry],
+    errors: EntrySequence[ErrorEntry],
+    actions: EntrySequence[ActionEntry],
+    args: SentCapture,
+) -> DescribedFailure | None:
+    """Find the failure that the capture is about. Raises InvalidRequest if it has none with the name that was sent."""
+    streams = console.iterate_failures(), network.iterate_failures(), errors
+    if args.bug is None:
+        found = find_bug(*streams, build_steps(actions), args.page.url)
+    elif (found := find_failure(*streams, args.bug)) is None:
+        raise InvalidField("capture.bug", NO_SUCH_FAILURE)
+    return found and describe_failure(found)
 
 
 def _complete_health(health: Health, policy: CapturePolicy, streams: PackedStreams, replay: Replay) -> None:

@@ -9,11 +9,17 @@ DROP TABLE migration;
 DROP INDEX capture_by_excerpt_version;
 ALTER TABLE capture DROP COLUMN excerpt_version;
 
+-- A capture names the failure that it is about, and who chose it.
+ALTER TABLE capture ADD COLUMN bug TEXT;
+ALTER TABLE capture ADD COLUMN bug_text TEXT;
+ALTER TABLE capture ADD COLUMN bug_at INTEGER;
+ALTER TABLE capture ADD COLUMN bug_by INTEGER REFERENCES byline (id);
+
 ALTER TABLE fingerprint RENAME COLUMN likeness TO similarity;
 ALTER TABLE git_delivery RENAME COLUMN news TO changes;
 
--- A verification can be unproven, has the reason of its verdict, and says whether it is proven: the bug is gone, and an
--- earlier run saw it.
+-- A verification can be unproven, has the reason of its verdict, names the failure that it looked for, and says whether
+-- it is proven: the bug is gone, and an earlier run saw it.
 
 CREATE TABLE reasoned_verification (
   id INTEGER PRIMARY KEY,
@@ -27,6 +33,7 @@ CREATE TABLE reasoned_verification (
     CHECK (verdict IN ('reproduced', 'gone', 'unproven', 'different_error', 'not_reached', 'flaky')),
   reason TEXT,
   proven INTEGER NOT NULL CHECK (proven IN (0, 1)),
+  bug TEXT,
   rounds INTEGER NOT NULL,
   console TEXT NOT NULL,
   screenshot_id INTEGER REFERENCES asset (id) ON DELETE SET NULL,
@@ -38,7 +45,7 @@ INSERT INTO reasoned_verification
 SELECT id, public_id, ticket_id, capture_id, commit_hash, branch, base_url, verdict, NULL,
   verdict = 'gone' AND EXISTS (
     SELECT 1 FROM verification e WHERE e.capture_id = v.capture_id AND e.verdict = 'reproduced' AND e.id < v.id),
-  rounds, console, screenshot_id, trace_id, created_at, created_by
+  NULL, rounds, console, screenshot_id, trace_id, created_at, created_by
 FROM verification v;
 DROP TABLE verification;
 ALTER TABLE reasoned_verification RENAME TO verification;

@@ -1,5 +1,6 @@
 -- `error_words` and `console_words` are what the search index has of the streams. A capture that somebody without an
--- account sent counts for a gate only when a member has confirmed it.
+-- account sent counts for a gate only when a member has confirmed it. `bug` names the failure that it is about in JSON;
+-- `bug_at` and `bug_by` are set if a person chose it.
 CREATE TABLE capture (
   id INTEGER PRIMARY KEY,
   public_id TEXT NOT NULL UNIQUE,
@@ -24,6 +25,10 @@ CREATE TABLE capture (
   replay INTEGER REFERENCES blob (id),
   confirmed_at INTEGER,
   confirmed_by INTEGER REFERENCES byline (id),
+  bug TEXT,
+  bug_text TEXT,
+  bug_at INTEGER,
+  bug_by INTEGER REFERENCES byline (id),
   UNIQUE (user_id, client_id)
 ) STRICT;
 CREATE INDEX capture_actions ON capture (actions) WHERE actions IS NOT NULL;

@@ -49,7 +49,7 @@ CREATE TABLE work_question (
 CREATE INDEX work_question_of_column ON work_question (column_id) WHERE column_id IS NOT NULL;
 CREATE INDEX work_question_of_session ON work_question (session_id, id);
 
--- What the reproduction of a ticket's bug did on a commit.
+-- What the reproduction of a ticket's bug did on a commit. `bug` names the failure that it looked for, as in `capture`.
 CREATE TABLE verification (
   id INTEGER PRIMARY KEY,
   public_id TEXT NOT NULL UNIQUE,
@@ -62,6 +62,7 @@ CREATE TABLE verification (
     CHECK (verdict IN ('reproduced', 'gone', 'unproven', 'different_error', 'not_reached', 'flaky')),
   reason TEXT,
   proven INTEGER NOT NULL CHECK (proven IN (0, 1)),
+  bug TEXT,
   rounds INTEGER NOT NULL,
   console TEXT NOT NULL,
   screenshot_id INTEGER REFERENCES asset (id) ON DELETE SET NULL,

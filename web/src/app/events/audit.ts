@@ -32,6 +32,7 @@ export const EVENT_LABELS: Record<EventType, string> = {
   'comment.updated': 'edited a comment',
   'comment.deleted': 'deleted a comment',
   'capture.attached': 'attached a capture',
+  'capture.bug_chosen': 'chose the bug of a capture',
   'capture.confirmed': 'confirmed a capture',
   'capture.deleted': 'deleted a capture',
   'attachment.added': 'attached a file',

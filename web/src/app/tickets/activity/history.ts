@@ -77,6 +77,8 @@ export function describeEvent(event: Event, names: Names): string | null {
       return 'deleted a comment';
     case 'capture.attached':
       return 'attached a capture';
+    case 'capture.bug_chosen':
+      return `chose the bug: ${String(details['bug'])}`;
     case 'capture.confirmed':
       return 'confirmed a capture of somebody without an account';
     case 'capture.deleted':
