@@ -108,6 +108,31 @@ def test_every_tab_shows_its_stream(chromium: Chromium, world: World, looks: Loo
     use(chromium, world.owner, f"/tickets/{ticket['id']}", look, looks)
 
 
+def test_member_chooses_the_bug(chromium: Chromium, world: World) -> None:
+    ticket = full(world)
+
+    async def choose(page: Page) -> None:
+        section = page.get_by_role("region", name="Capture", exact=True)
+        await expect(section.get_by_role("paragraph").first).to_have_text(
+            re.compile("TypeError: nothing.*the last failure that a step led to", re.S)
+        )
+        await page.get_by_role("tab", name="Network").click()
+        await page.get_by_text("quote").first.click()
+        await page.get_by_role("button", name="This is the bug").click()
+        line = section.get_by_role("paragraph").first
+        await expect(line).to_have_text(re.compile(r"POST api\.example/quote.*422.*chosen by .*Ann", re.S))
+        await expect(page.get_by_role("region", name="Request details")).to_contain_text("The bug")
+        await assert_accessible(page)
+        await assert_fits(page)
+        await page.get_by_role("tab", name="Errors").click()
+        await page.get_by_role("button", name="This is the bug").first.click()
+        await expect(line).to_contain_text("TypeError: nothing")
+        await page.get_by_role("tab", name="Timeline").click()
+        await expect(page.get_by_role("region", name="Details")).to_contain_text("The bug")
+
+    use(chromium, world.owner, f"/tickets/{ticket['id']}", choose)
+
+
 @pytest.mark.long
 def test_tabs_are_selected_by_keyboard(chromium: Chromium, world: World) -> None:
     ticket = full(world)

@@ -113,6 +113,48 @@ def test_report_is_edited_and_sent_by_keyboard(recording_browser: ExtensionBrows
     assert record["description"].splitlines()[-2:] == ["2. No total", "3. Clicked button “Pay”"]
 
 
+NOISE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Noise</title>
+<button id="save">Save</button><script>
+  fetch("http://updates.invalid/latest.txt").catch(({ message }) => console.error("No update information:", message));
+  document.getElementById("save").onclick = () => fetch("/save", { method: "POST" });
+</script>"""
+
+
+def test_bug_is_chosen_by_keyboard(recording_browser: ExtensionBrowser, reporter: World) -> None:
+    async def answer(route: Route) -> None:
+        is_page = route.request.method == "GET"
+        await route.fulfill(status=200 if is_page else 500, content_type="text/html", body=NOISE if is_page else "")
+
+    async def work() -> str:
+        page = await recording_browser.context.new_page()
+        await page.route("http://shop.test/**", answer)
+        async with page.expect_console_message(lambda message: message.text.startswith("No update")):
+            await page.goto(ADDRESS)
+        async with page.expect_response("**/save"):
+            await page.get_by_role("button", name="Save").click()
+        popup = await recording_browser.open_popup(page)
+        choices = popup.get_by_role("group", name="Which of these is the bug?").get_by_role("radio")
+        await expect(choices.first).to_be_checked()
+        await shoot(popup, "bug")
+        await assert_accessible(popup)
+        await choices.first.focus()
+        await popup.keyboard.press("ArrowDown")
+        chosen = popup.get_by_role("radio", name="POST shop.test/save: 500")
+        await expect(chosen).to_be_checked()
+        await expect(popup.get_by_label("Title")).to_have_value("POST shop.test/save: 500 after clicking “Save”")
+        await shoot(popup, "bug-chosen")
+        await popup.keyboard.press("Control+Enter")
+        async with recording_browser.context.expect_page(is_ticket_tab) as opened:
+            await popup.get_by_role("link", name="Open ticket").click()
+        ticket = await opened.value
+        await ticket.wait_for_url(is_ticket, wait_until="commit")
+        return ticket.url
+
+    bug = ReportedTicket(reporter, recording_browser.run(work())).record["capture"]["bug"]
+    assert (bug["stream"], bug["text"]) == ("network", "POST shop.test/save: 500")
+    assert bug["chosen"]["token_id"]
+
+
 def test_same_error_is_added_to_its_ticket_and_counted(recording_browser: ExtensionBrowser, reporter: World) -> None:
     async def report() -> str:
         page = await break_shop(recording_browser)

@@ -2,6 +2,7 @@
  * The extension's data, in an IndexedDB database of the extension's origin, which no page and no content script can
  * open. It survives restarts and updates, so a stored field can't simply be renamed.
  */
+import type { Failure } from '../../generated/api';
 import type { Envelope, Priority, Project, StreamName, Streams } from '../recorder/capture-types';
 import type { Input } from '../shared/annotation/marks';
 
@@ -81,6 +82,8 @@ export interface Draft {
   /** The id of the captured tab. */
   tab: number;
   streams: Streams;
+  /** The failure that the person chose; missing while they aren't sure. */
+  bug?: Failure;
   /** How many earlier documents of the tab the streams begin with. */
   earlierPages?: number;
   /** Missing if nothing was recorded, or the person removed it. */

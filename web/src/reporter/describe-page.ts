@@ -1,4 +1,5 @@
 /** The evidence of a report: what was recorded of its page, redacted before anybody sees it. */
+import type { Failure } from '../../generated/api';
 import type { Envelope, FrameReport, StreamHealth, Streams } from '../recorder/capture-types';
 import { Redactor } from '../recorder/redaction/redactor';
 import { describeHealth } from '../extension/capture/health';
@@ -9,6 +10,8 @@ import type { NoPicture, PageSnapshot } from './picture/take-snapshot';
 export interface RecordedPage {
   envelope: Required<Pick<Envelope, 'page' | 'health' | 'environment' | 'redaction'>>;
   streams: Streams;
+  /** The failure that the person chose. */
+  bug?: Failure;
   picture: PageSnapshot | null;
 }
 

@@ -1,6 +1,7 @@
 /** Sends a report to the server that the script was loaded from. */
 import { toJson } from '../recorder/natives/natives';
 import { gzipJson } from '../extension/tab-recording/compression';
+import { findChosen } from '../extension/draft/choose-bug';
 import type { RecordedPage } from './describe-page';
 import { encodeSnapshot } from './picture/take-snapshot';
 import type { ReportAddress } from './report-address';
@@ -46,8 +47,10 @@ export function createId(): string {
   return [...bytes].map((each) => each.toString(16).padStart(2, '0')).join('');
 }
 
-async function appendRecord(form: FormData, { envelope, streams, picture }: RecordedPage): Promise<void> {
-  const capture = { ...envelope, captured_at: new Date().toISOString() };
+async function appendRecord(form: FormData, recorded: RecordedPage): Promise<void> {
+  const { envelope, streams, picture } = recorded;
+  const bug = findChosen(recorded);
+  const capture = { ...envelope, ...(bug ? { bug } : {}), captured_at: new Date().toISOString() };
   form.append('capture', new Blob([toJson(capture)], { type: 'application/json' }), 'capture');
   for (const [name, entries] of Object.entries(streams)) form.append(name, await gzipJson(entries), name);
   if (picture) form.append('replay', await encodeSnapshot(picture), 'replay');

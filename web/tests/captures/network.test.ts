@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Step } from '../../generated/api';
-import { filterRequests, isFailed, sortRequests, typeGroup } from '../../src/app/captures/network/requests';
+import { isFailed } from '../../src/shared/failures';
+import { filterRequests, sortRequests, typeGroup } from '../../src/app/captures/network/requests';
 import { axisMarks, findMarks, timeRange, waterfallBar } from '../../src/app/captures/network/waterfall';
 import { request, START } from './entries';
 

@@ -1,6 +1,7 @@
 import type { Input } from '../../shared/annotation/marks';
 import { callApi } from '../connection/api';
 import { ApiError } from '../connection/request';
+import { findChosen } from '../draft/choose-bug';
 import type { ExistingTicket, QueuedCapture, SentCapture } from '../storage';
 import { gzipJson } from '../tab-recording/compression';
 import { cleanTitle } from '../../shared/clean-title';
@@ -59,7 +60,8 @@ export function describeCapture(capture: QueuedCapture): object {
   const target = capture.existing
     ? { ticket_id: capture.existing.id }
     : { title: cleanTitle(title) || null, description, project_id: project, priority };
-  return { ...envelope, id, ...target };
+  const bug = findChosen(capture);
+  return { ...envelope, id, ...(bug ? { bug } : {}), ...target };
 }
 
 async function createForm(capture: QueuedCapture): Promise<FormData> {

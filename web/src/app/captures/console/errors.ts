@@ -5,6 +5,7 @@ export interface ErrorGroup {
   key: string;
   first: ErrorEntry;
   last: ErrorEntry;
+  entries: ErrorEntry[];
   count: number;
 }
 
@@ -13,8 +14,13 @@ export function groupErrors(entries: ErrorEntry[]): ErrorGroup[] {
   const groups = new Map<string, ErrorGroup>();
   for (const entry of entries) {
     const key = entry.fingerprint || `${entry.kind} ${entry.name} ${entry.message} ${entry.source}`;
-    const group = groups.get(key) ?? { key, first: entry, last: entry, count: 0 };
-    groups.set(key, { ...group, last: entry, count: group.count + (entry.count ?? 1) });
+    const group = groups.get(key) ?? { key, first: entry, last: entry, entries: [], count: 0 };
+    groups.set(key, {
+      ...group,
+      last: entry,
+      entries: [...group.entries, entry],
+      count: group.count + (entry.count ?? 1),
+    });
   }
   return [...groups.values()];
 }

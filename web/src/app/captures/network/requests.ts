@@ -1,4 +1,5 @@
 import type { NetworkEntry } from '../../../../generated/api';
+import { isFailed } from '../../../shared/failures';
 import { shortenUrl } from '../format';
 
 export type SortKey = 'ts' | 'status' | 'method' | 'name' | 'type' | 'bytes' | 'duration';
@@ -10,15 +11,6 @@ export interface RequestFilter {
   text: string;
   types: string[];
   onlyFailed: boolean;
-}
-
-/**
- * Whether the API counts a request as failed: status 400 and above, or no response (docs/use/captures.md,
- * "Truncation"). What the browser hides of a request is no failure.
- */
-export function isFailed({ status, error, response }: NetworkEntry): boolean {
-  if (status === null && error == null) return response?.omitted_reason !== 'unavailable';
-  return status === null || status >= 400 || error != null;
 }
 
 /** Whether nobody misses a request: icons of the tab, beacons, and the maps of scripts. */

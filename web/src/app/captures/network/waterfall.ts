@@ -2,7 +2,7 @@ import type { NetworkEntry, Step } from '../../../../generated/api';
 import { formatNumber } from '../../ui/time/dates';
 import { formatDuration } from '../format';
 import { isMinorStep } from '../steps';
-import { isFailed } from './requests';
+import { isFailed } from '../../../shared/failures';
 
 /** From the start of the first request to the end of the last, in epoch milliseconds. */
 export interface TimeRange {

@@ -1,5 +1,6 @@
 import type { NetworkEntry } from '../../../../generated/api';
-import { isFailed, isNoise } from '../network/requests';
+import { isFailed } from '../../../shared/failures';
+import { isNoise } from '../network/requests';
 import { isTrouble, type Moment } from './timeline';
 
 /** A row of the timeline: a moment with what else the browser said of it, or the files that a page loaded. */

@@ -1,6 +1,7 @@
-import type { ConsoleEntry, ErrorEntry, NetworkEntry, Step } from '../../../../generated/api';
+import type { ConsoleEntry, ErrorEntry, Failure, NetworkEntry, Step } from '../../../../generated/api';
 import { formatError } from '../../../shared/error-text';
-import { isFailed, isNoise } from '../network/requests';
+import { isFailed, nameError, nameLine, nameRequest } from '../../../shared/failures';
+import { isNoise } from '../network/requests';
 import { formatDuration, pathOf } from '../format';
 import { joinLine } from '../parts/long-texts';
 import { isMinorStep } from '../steps';
@@ -103,6 +104,13 @@ function fromError(entry: ErrorEntry): Moment {
 
 function formatTimes(count: number | undefined): string {
   return (count ?? 1) > 1 ? `×${formatNumber(count!)}` : '';
+}
+
+/** Name a failure; null for what can't be the bug. */
+export function nameMoment(moment: Moment): Failure | null {
+  if (moment.kind === 'error') return nameError(moment.entry);
+  if (moment.kind === 'request') return nameRequest(moment.entry);
+  return moment.kind === 'console' ? nameLine(moment.entry) : null;
 }
 
 /** Whether a moment is a failure. */

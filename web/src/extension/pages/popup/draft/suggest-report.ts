@@ -1,6 +1,8 @@
 /** The first draft of a report: its title and its steps, from what the person did and what went wrong. */
 import { describeAction, nameElement } from '../../../../recorder/actions/describe-action';
-import type { ActionEntry, ErrorEntry, Streams } from '../../../../recorder/capture-types';
+import type { ActionEntry, ErrorEntry } from '../../../../recorder/capture-types';
+import { isSameFailure, nameError } from '../../../../shared/failures';
+import { listFailures } from '../../../draft/choose-bug';
 import type { Suggestion } from '../../../draft/report-fields';
 import type { Draft } from '../../../storage';
 
@@ -19,13 +21,14 @@ const VERBS: Partial<Record<ActionEntry['kind'], string>> = {
 };
 
 /** Suggest a title and the steps to reproduce. Without steps, the title is the page's. */
-export function suggestReport({ envelope, streams }: Draft): Suggestion {
+export function suggestReport(draft: Draft): Suggestion {
+  const { envelope, streams } = draft;
   const steps = selectSteps(streams.actions);
   const pageTitle = envelope.page.title.trim() || envelope.page.url;
   if (!steps.some(({ kind }) => kind !== 'navigate')) return { title: pageTitle, steps: [] };
-  const error = findMainError(streams);
+  const failure = findMainFailure(draft);
   return {
-    title: error ? composeTitle(error, steps) : pageTitle,
+    title: failure ? composeTitle(failure, steps) : pageTitle,
     steps: steps.map(describeAction),
   };
 }
@@ -39,9 +42,24 @@ export function describeStepsOrigin({ envelope, streams }: Draft): string {
   return number === 1 ? `from your last ${unit}` : `from your last ${number} ${unit}s`;
 }
 
-/** The newest uncaught error: what the report is about, if there is one. */
-export function findMainError({ errors }: Streams): ErrorEntry | undefined {
-  return errors.findLast(({ kind }) => kind === 'error' || kind === 'unhandledrejection');
+/** The error that the report is about: the chosen one; while no failure is chosen, the newest uncaught error. */
+export function findMainError({
+  streams: { errors },
+  bug,
+}: Pick<Draft, 'streams' | 'bug'>): ErrorEntry | undefined {
+  return errors.findLast((each) => (bug ? isSameFailure(nameError(each), bug) : nameError(each)));
+}
+
+/** The failure that the report is about: in a word or two, in a line, and when it happened. */
+function findMainFailure(draft: Draft): { what: string; line: string; ts: number } | undefined {
+  const error = findMainError(draft);
+  if (error) {
+    const what = error.name || error.message.replace(/^Uncaught /, '');
+    return { what, line: `${what}: ${error.message}`, ts: error.ts };
+  }
+  const { shown, others } = listFailures(draft.streams);
+  const chosen = [...shown, ...others].find((each) => isSameFailure(each, draft.bug));
+  return chosen && { what: chosen.text, line: chosen.text, ts: chosen.ts };
 }
 
 /** The newest steps that a person did, without those that the browser does for another one. */
@@ -60,10 +78,9 @@ function isConsequence(step: ActionEntry, previous: ActionEntry | undefined): bo
   return step.kind === 'click' && previous.kind === 'key' && previous.key === 'Enter';
 }
 
-function composeTitle(error: ErrorEntry, steps: ActionEntry[]): string {
-  const what = error.name || error.message.replace(/^Uncaught /, '');
-  const cause = steps.findLast(({ ts, kind }) => ts <= error.ts && kind !== 'navigate' && kind !== 'dialog');
-  const title = cause ? `${what} after ${describeCause(cause)}` : `${what}: ${error.message}`;
+function composeTitle(failure: { what: string; line: string; ts: number }, steps: ActionEntry[]): string {
+  const cause = steps.findLast(({ ts, kind }) => ts <= failure.ts && kind !== 'navigate' && kind !== 'dialog');
+  const title = cause ? `${failure.what} after ${describeCause(cause)}` : failure.line;
   return title.length <= MAX_TITLE ? title : `${title.slice(0, MAX_TITLE - 1)}…`;
 }
 

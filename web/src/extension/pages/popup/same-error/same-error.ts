@@ -45,8 +45,8 @@ export function canAddTo({ status, project_id }: SimilarTicket, projects: Projec
 }
 
 /** The first line of the main error, without secrets and what the project's own rules redact. */
-function describeError({ streams }: Draft, rules: Project | undefined): string {
-  const { name, message } = findMainError(streams) ?? { name: '', message: '' };
+function describeError(draft: Draft, rules: Project | undefined): string {
+  const { name, message } = findMainError(draft) ?? { name: '', message: '' };
   const line = [name, message].filter(Boolean).join(': ').split('\n')[0]!;
   return new Redactor(rules?.capture_policy.extra_redactions).redactText(line).slice(0, MAX_ERROR);
 }
