@@ -71,8 +71,7 @@ async function startReplay(
   const slowest = Math.max(SLOWEST_MS, ...recorded.map(({ starts, ends }) => ends - starts));
   /** The recorded status of each call whose answer the capture lacks. @type {Map<unknown, number>} */
   const lacking = new Map();
-  const recorder = join(dirname(testInfo.file), 'recorder.js');
-  const { observed, readAll } = await observe(page, recorder, lacking);
+  const { observed, readAll } = await observe(page, join(dirname(testInfo.file), 'recorder.js'), lacking);
   const replaced = listReplaced(expected, recorded);
   const { isSame, findBug, findOther } = createMatcher(expected, read('messages.json'), replaced);
   /** @type {{ number: number, at: number, place: string | null, again: number[] }[]} */
