@@ -94,7 +94,8 @@ export function createMatcher(expected, rules, replaced) {
 
   /**
    * Whether a failure is the captured one. What the application wrote is compared as text. Browsers have different words
-   * for the same mistake, so what they wrote is compared by its place, and in captures of other browsers by its kind and what it names.
+   * for the same mistake, so what they wrote is compared by its place, and in captures of other browsers by its kind and
+   * what it names.
    * @param {string} captured @param {string} seen @param {Place | null} place @param {Frame[]} frames
    */
   const isCaptured = (captured, seen, place, frames) => {

@@ -21,7 +21,7 @@ import { answerDialogs, attach, choose, drag, watchSubmits } from './acts.js';
 import { buildAddress, confine } from './boundary.js';
 import { createChooser } from './elements.js';
 import { createMatcher, isSamePath, listReplaced, readRoute } from './failures.js';
-import { observe, record, saveResult } from './observations.js';
+import { observe, saveResult } from './observations.js';
 import { explain, explainDocument, findMissed, findUnserved } from './reasons.js';
 import { judge } from './verdict.js';
 
