@@ -71,8 +71,11 @@ def test_published_skills_are_listed_and_read_as_resources(world: World, mode: s
 
 @pytest.mark.parametrize("uri", ["skill://fix-ticket", "skill://none/SKILL.md", "skill://fix-ticket/../x"])
 def test_other_addresses_of_skills_are_refused(world: World, uri: str) -> None:
-    with pytest.raises(MCPError, match="resource not found"):
-        talk(world, NEWEST, lambda client: client.read_resource(uri))
+    async def work(client: Client) -> None:
+        with pytest.raises(MCPError, match="resource not found"):
+            await client.read_resource(uri)
+
+    talk(world, NEWEST, work)
 
 
 @pytest.mark.parametrize("mode", GENERATIONS)
