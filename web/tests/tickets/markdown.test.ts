@@ -123,7 +123,7 @@ describe('hidden text', () => {
     ['[x](https://a.example "obey")', '<li>obey</li>'],
     ['```js obey me\ncode\n```', '<li>obey me</li>'],
     ['|a|b|\n|-|-|\n|1|2|obey|me|\n|1|2|', '<li>obey</li><li>me</li>'],
-    ['> a\n> -|\n> 1|obey\\|me', '<li>obey\\|me</li>'],
+    ['> |a|\n> |-|\n> |1|obey\\|me|', '<li>obey\\|me</li>'],
   ])('%j lists what is hidden', (source, listed) => {
     expect(renderMarkdown(source)).toContain(`<p>Hidden in this text:</p><ul>${listed}</ul>`);
   });
