@@ -432,7 +432,7 @@ def test_archived_ticket_shows_a_banner_and_is_restored(chromium: Chromium, worl
 
 @pytest.mark.long
 def test_start_work_assigns_the_ticket_and_copies_its_branch(chromium: Chromium, world: World) -> None:
-    ticket = world.ticket("Empty cart: “Pay” stays disabled for customers with Ünïcode names")
+    ticket = world.ticket("Empty cart: “Pay” stays disabled")
     branch = f"{ticket['key'].lower()}-empty-cart-pay-stays-disabled"
 
     async def work(page: Page) -> None:
