@@ -22,7 +22,7 @@ from tests.support.streams import decode_stream
 from ticketbox.domain.accounts import oauth
 from ticketbox.domain.captures.capture import NetworkEntry, Page, Stream
 from ticketbox.domain.captures.har import encode_har
-from ticketbox.domain.companies.records import Actions, Bodies, CapturePolicy, PageSourceMaps
+from ticketbox.domain.companies.records import Actions, Bodies, CapturePolicy, PageSourceMaps, PageStorage
 from ticketbox.domain.core import ids
 from ticketbox.domain.core.network.outbound_addresses import is_public_address
 from ticketbox.domain.core.problems import InvalidRequest, PayloadTooLarge, UnsupportedMediaType
@@ -54,7 +54,7 @@ def _process(args: CreateCapture) -> None:
     ready = process_capture(
         args,
         None,
-        CapturePolicy(Bodies.ON, ["customer_ref"], Actions.ON, 30, [], PageSourceMaps.ON, []),
+        CapturePolicy(Bodies.ON, ["customer_ref"], Actions.ON, 30, [], PageSourceMaps.ON, [], PageStorage.SHAPE),
         "http://localhost",
     )
     msgspec.json.encode([ready.capture.page, ready.capture.environment, ready.title])

@@ -117,6 +117,7 @@ def _shorten_environment(environment: Json, column: int) -> None:
             environment["declared_omitted"] = len(declared) - len(kept)
     if storage := environment.pop("storage", {}):
         omitted = storage.pop("omitted", 0)
+        storage.pop("start", None)  # for the reproduction
         for kind, names in list(storage.items()):
             storage[kind] = _keep_first(names, _TICKET_PARTS["storage"][column])
             omitted += len(names) - len(storage[kind])

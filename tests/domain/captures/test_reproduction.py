@@ -20,8 +20,9 @@ from ticketbox.domain.captures.capture import (
     Redaction,
     StreamHealth,
 )
-from ticketbox.domain.captures.environment import Environment, Size
+from ticketbox.domain.captures.environment import ColorScheme, Environment, Size, StorageNames, StoredAtStart
 from ticketbox.domain.captures.records import Capture, CaptureBug
+from ticketbox.domain.captures.reproduction.circumstances import write_circumstances
 from ticketbox.domain.captures.reproduction.locators import find_place, quote, write_locator
 from ticketbox.domain.captures.reproduction.pack import Recording, build_files, compress_files
 from ticketbox.domain.tickets.records import FailureStream, StreamCounts
@@ -102,9 +103,12 @@ def test_steps_become_code_under_their_words() -> None:
     assert lines == [
         "import { test } from '@playwright/test';",
         "import { replayCapture } from './reproduction.js';",
+        "test.use({",
+        "  viewport: { width: 800, height: 600 },",
+        "});",
         "test('Paying fails', async ({ page }, testInfo) => {",
         "  const { open, arrive, step, choose, finish } = await replayCapture(page, testInfo);",
-        "  await page.setViewportSize({ width: 800, height: 600 });",
+        "  await page.clock.install({ time: new Date('1970-01-01T00:00:00Z') });",
         "  // 1. Opened /cart?id=7",
         "  await step(1, () => open('/cart?id=7'));",
         "  // 2. Typed an email address into “Code”: a sample of the same kind",
@@ -194,7 +198,7 @@ def test_dialogs_are_answered_by_the_step_that_opens_them() -> None:
 def test_window_that_was_resized_begins_with_its_first_size() -> None:
     resize = {"kind": "resize", "point": [900, 700], "to_point": [400, 700], "ts": 2_000}
     spec = read_files(actions=[resize], network=[{**call(), "ts": 2_100}])["reproduce.spec.ts"]
-    assert "await page.setViewportSize({ width: 900, height: 700 });" in spec
+    assert "viewport: { width: 900, height: 700 }," in spec
     assert "await step(1, () => page.setViewportSize({ width: 400, height: 700 }));" in spec
     assert "step(1," not in read_files(actions=[resize])["reproduce.spec.ts"]  # nothing followed
 
@@ -490,7 +494,7 @@ def test_hostile_texts_stay_texts() -> None:
     spec = files["reproduce.spec.ts"]
     assert """test("x'); process.exit(); // \\\\\\u2028\\n*/ ${'a'}", async""" in spec
     assert not {"\u2028", "\u2029", "\r"} & set(spec)
-    starts = ("  //", "  await", "  const", "    1,", "    page.", "    (it) => it.", "  );", "import", "test(", "}")
+    starts = ("  //", "  await", "  const", "    1,", "    page.", "    (it", "  );", "import", "test", "}", "  view")
     assert all(line.startswith(starts) for line in spec.split("\n") if line)
     assert quote("a\\'b\"") == "'a\\\\\\'b\"'"
 
@@ -506,3 +510,55 @@ def test_archive_is_the_same_each_time() -> None:
     assert archive == compress_files(files)
     with zipfile.ZipFile(io.BytesIO(archive)) as opened:
         assert {name: opened.read(name) for name in opened.namelist()} == {file.name: file.data for file in files}
+
+
+def test_circumstances_of_the_capture_become_options_of_the_test() -> None:
+    environment = Environment(
+        viewport=Size(390, 844), dpr=3, language="de-AT", timezone="Asia/Tokyo", color_scheme=ColorScheme.DARK,
+        reduced_motion=True, touch=True,
+    )  # fmt: skip
+    assert write_circumstances(environment) == [
+        "test.use({",
+        "  viewport: { width: 390, height: 844 },",
+        "  deviceScaleFactor: 3,",
+        "  hasTouch: true,",
+        "  locale: 'de-AT',",
+        "  timezoneId: 'Asia/Tokyo',",
+        "  colorScheme: 'dark',",
+        "  contextOptions: { reducedMotion: 'reduce' },",
+        "});",
+        "",
+    ]
+
+
+def test_circumstances_that_a_browser_refuses_are_left_out() -> None:
+    hostile = "UTC' }); process.exit(0); ({ x: '"
+    environment = Environment(viewport=Size(0, 800), dpr=90, language=hostile, timezone=hostile, touch=False)
+    assert write_circumstances(environment) == []
+    assert write_circumstances(Environment(timezone="Etc/Unknown", language="de_DE", dpr=1)) == []
+
+
+def test_clock_starts_with_the_recording() -> None:
+    actions = [{"kind": "navigate", "url": PAGE, "ts": 1_764_237_600_000}]
+    network = [{**call(body="{}"), "ts": 1_764_237_599_000}]
+    spec = read_files(actions=actions, network=network)["reproduce.spec.ts"]
+    assert "page.clock.install({ time: new Date('2025-11-27T09:59:59Z') });" in spec
+
+
+def test_stored_values_are_there_before_the_step_that_opens_the_page() -> None:
+    opened = {"kind": "navigate", "url": PAGE}
+    actions = [{**opened, "ts": 0}, {**opened, "ts": 50_000, "document": 1}, {**opened, "ts": 90_000, "document": 3}]
+    start = [
+        StoredAtStart(0, {"theme": "dark"}, {}, ["sid"]),
+        StoredAtStart(2, {"token": "aaa"}, {}, ["sid"]),  # signed in in another tab
+        StoredAtStart(4, {"late": "1"}, {}, []),
+    ]
+    recording = build_recording(actions=actions)
+    environment = Environment(storage=StorageNames(start=start))
+    capture = msgspec.structs.replace(recording.capture, environment=environment)
+    files = {each.name: each.data for each in build_files(msgspec.structs.replace(recording, capture=capture), "1.0")}
+    expected = json.loads(files["expected.json"])
+    assert [(each["before"], each["local"]) for each in expected["storage"]] == [
+        (0, {"theme": "dark"}), (3, {"token": "aaa"}),
+    ]  # fmt: skip
+    assert any("The page had cookies (sid)." in each for each in expected["missing"])

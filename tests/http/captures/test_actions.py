@@ -63,7 +63,7 @@ def test_policy_leaves_actions_out(world: World) -> None:
     (found,) = (each for each in ok(world.owner.web.get("/projects"))["items"] if each["id"] == project)
     assert found["capture_policy"] == {
         "bodies": "shape", "extra_redactions": [], "actions": "off", "replay": 30, "mask_selectors": [],
-        "page_source_maps": "on", "declared_names": [],
+        "page_source_maps": "on", "declared_names": [], "storage": "shape",
     }  # fmt: skip
 
 

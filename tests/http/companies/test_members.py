@@ -93,7 +93,7 @@ def test_new_project_has_three_columns(world: World) -> None:
     assert result["url_patterns"] == ["https://shop.example/*"]
     assert result["capture_policy"] == {
         "bodies": "on", "extra_redactions": [], "actions": "on", "replay": 30, "mask_selectors": [],
-        "page_source_maps": "on", "declared_names": [],
+        "page_source_maps": "on", "declared_names": [], "storage": "shape",
     }  # fmt: skip
 
 

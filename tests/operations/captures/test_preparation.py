@@ -7,7 +7,7 @@ import pytest
 
 from ticketbox.domain.captures.intake.processor_time import ProcessorTime
 from ticketbox.domain.captures.redaction.redactor import Redactor
-from ticketbox.domain.companies.records import Actions, Bodies, CapturePolicy, PageSourceMaps
+from ticketbox.domain.companies.records import Actions, Bodies, CapturePolicy, PageSourceMaps, PageStorage
 from ticketbox.domain.core.problems import PayloadTooLarge
 from ticketbox.operations.captures.processing.intake import CreateCapture, Envelope, process_capture
 
@@ -30,7 +30,7 @@ def test_capture_that_takes_too_long_is_refused(stream: str) -> None:
     args = msgspec.structs.replace(
         CreateCapture(msgspec.convert(given, Envelope)), **{stream: json.dumps(STREAMS[stream]).encode()}
     )
-    policy = CapturePolicy(Bodies.OFF, [], Actions.ON, 30, [], PageSourceMaps.ON, [])
+    policy = CapturePolicy(Bodies.OFF, [], Actions.ON, 30, [], PageSourceMaps.ON, [], PageStorage.SHAPE)
     assert process_capture(args, None, policy, "http://localhost", 60)
     with pytest.raises(PayloadTooLarge, match="processor time"):
         process_capture(args, None, policy, "http://localhost", 0)

@@ -3,18 +3,23 @@
 Durations are milliseconds. What the browser or the client doesn't measure is left out.
 """
 
+from enum import StrEnum
 from typing import Annotated
 
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
-from ticketbox.domain.captures.fields import Line, Time
+from ticketbox.domain.captures.fields import DocumentIndex, Line, Time
 
 NAME, VALUE, SCRIPT_URL = 200, 200, 1_000
-MAX_FRAMES, MAX_SCRIPTS, MAX_DECLARED, MAX_STORED = 10, 3, 50, 50
+MAX_FRAMES, MAX_SCRIPTS, MAX_DECLARED, MAX_STORED, MAX_STORED_VALUE = 10, 3, 50, 50, 8_192
 
 _Milliseconds = Annotated[float, Meta(ge=0, le=1e9)]
 _Name = Annotated[str, Meta(max_length=NAME)]
 _Names = Annotated[list[_Name], Meta(max_length=MAX_STORED)]
+_Values = Annotated[
+    dict[_Name, Annotated[str, Meta(max_length=MAX_STORED_VALUE)] | None],
+    Meta(max_length=MAX_STORED, description="Names with stand-ins of their values; null if a value isn't recorded."),
+]
 
 
 class Size(Struct, forbid_unknown_fields=True):
@@ -22,6 +27,13 @@ class Size(Struct, forbid_unknown_fields=True):
 
     width: Annotated[int, Meta(ge=0, le=1_000_000)]
     height: Annotated[int, Meta(ge=0, le=1_000_000)]
+
+
+class ColorScheme(StrEnum):
+    """The color scheme that a browser prefers (https://www.w3.org/TR/mediaqueries-5/#prefers-color-scheme)."""
+
+    LIGHT = "light"
+    DARK = "dark"
 
 
 class WebVitals(Struct, forbid_unknown_fields=True, omit_defaults=True):
@@ -56,8 +68,19 @@ class LongFrame(Struct, forbid_unknown_fields=True):
     )
 
 
+class StoredAtStart(Struct, forbid_unknown_fields=True):
+    """What a document had stored before its first script ran, without what an earlier one had."""
+
+    document: DocumentIndex = 0
+    local: _Values = field(default_factory=dict[str, str | None])
+    session: _Values = field(default_factory=dict[str, str | None])
+    cookies: Annotated[_Names, Meta(description="Cookies, without those that scripts can't read.")] = field(
+        default_factory=list[str]
+    )
+
+
 class StorageNames(Struct, forbid_unknown_fields=True):
-    """The names that a page's scripts can read in its storage. Values aren't part of a capture."""
+    """The names that a page's scripts can read in its storage. The values that it has now aren't part of a capture."""
 
     local: Annotated[_Names, Meta(description="Keys of localStorage.")] = field(default_factory=list[str])
     session: Annotated[_Names, Meta(description="Keys of sessionStorage.")] = field(default_factory=list[str])
@@ -65,6 +88,10 @@ class StorageNames(Struct, forbid_unknown_fields=True):
         default_factory=list[str]
     )
     omitted: Annotated[int, Meta(ge=0, le=2**53 - 1, description="Names beyond 50 of a kind.")] = 0
+    start: (
+        Annotated[list[StoredAtStart], Meta(max_length=MAX_STORED, description="What documents began with, in order.")]
+        | UnsetType
+    ) = UNSET
 
 
 class Environment(Struct, forbid_unknown_fields=True):
@@ -80,6 +107,9 @@ class Environment(Struct, forbid_unknown_fields=True):
     release: Annotated[
         Line | None, Meta(description="The release that the page declares.", examples=["shop@1.4.2"])
     ] = None
+    color_scheme: Annotated[ColorScheme, Meta(description="What the browser prefers.")] | UnsetType = UNSET
+    reduced_motion: Annotated[bool, Meta(description="Whether the browser prefers less motion.")] | UnsetType = UNSET
+    touch: Annotated[bool, Meta(description="Whether fingers are the main way to point.")] | UnsetType = UNSET
     extension: Annotated[_Name, Meta(description="The extension's version.", examples=["1.4.0"])] | UnsetType = UNSET
     vitals: WebVitals | UnsetType = UNSET
     long_frames: (
@@ -99,5 +129,5 @@ class Environment(Struct, forbid_unknown_fields=True):
         """Return a copy for lists: without long frames, declared values and storage names."""
         return Environment(
             self.browser, self.os, self.viewport, self.screen, self.dpr, self.language, self.timezone, self.release,
-            self.extension, self.vitals,
+            self.color_scheme, self.reduced_motion, self.touch, self.extension, self.vitals,
         )  # fmt: skip

@@ -59,6 +59,14 @@ class PageSourceMaps(StrEnum):
     ON = "on"
 
 
+class PageStorage(StrEnum):
+    """What captures may carry of a page's storage: nothing, names, or also stand-ins of the values at the beginning."""
+
+    OFF = "off"
+    NAMES = "names"
+    SHAPE = "shape"
+
+
 REPLAY_SECONDS = (0, 30, 60, 120)
 DEFAULT_REPLAY_SECONDS = 30
 
@@ -79,6 +87,7 @@ class CapturePolicy(msgspec.Struct, frozen=True):
     mask_selectors: list[str]
     page_source_maps: PageSourceMaps
     declared_names: list[str]
+    storage: PageStorage
 
 
 class Project(msgspec.Struct, frozen=True):

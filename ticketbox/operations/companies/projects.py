@@ -13,6 +13,7 @@ from ticketbox.domain.companies.records import (
     Bodies,
     CapturePolicy,
     PageSourceMaps,
+    PageStorage,
     Project,
 )
 from ticketbox.domain.core.access.policy import Actor, require_confirmation, require_role
@@ -62,7 +63,9 @@ ProjectKey = Annotated[
 
 
 DECLARED_NAME = r"(meta:[\w.:-]+|[A-Za-z_$][\w$]*(\.[A-Za-z_$][\w$]*)*)"
-NEW_POLICY = CapturePolicy(Bodies.SHAPE, [], Actions.ON, DEFAULT_REPLAY_SECONDS, [], PageSourceMaps.ON, [])
+NEW_POLICY = CapturePolicy(
+    Bodies.SHAPE, [], Actions.ON, DEFAULT_REPLAY_SECONDS, [], PageSourceMaps.ON, [], PageStorage.SHAPE
+)
 
 
 class PolicyInput(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -126,6 +129,17 @@ class PolicyInput(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
         | UnsetType
     ) = UNSET
 
+    storage: (
+        Annotated[
+            PageStorage,
+            Meta(
+                description="A page's storage: nothing, names, or also stand-ins of the values at the beginning. "
+                "Default: unchanged; shape if new."
+            ),
+        ]
+        | UnsetType
+    ) = UNSET
+
     def build_policy(self, before: CapturePolicy) -> CapturePolicy:
         """Return the policy as it is stored and shown. `before` has what isn't sent. Raises InvalidField."""
         replay = self.replay * DEFAULT_REPLAY_SECONDS if isinstance(self.replay, bool) else self.replay
@@ -139,9 +153,11 @@ class PolicyInput(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
                 )
         maps = before.page_source_maps if isinstance(self.page_source_maps, UnsetType) else self.page_source_maps
         names = before.declared_names if isinstance(self.declared_names, UnsetType) else self.declared_names
+        storage = before.storage if isinstance(self.storage, UnsetType) else self.storage
         return CapturePolicy(
-            bodies, list(self.extra_redactions), self.actions, replay, list(masks), maps, list(dict.fromkeys(names))
-        )
+            bodies, list(self.extra_redactions), self.actions, replay, list(masks), maps, list(dict.fromkeys(names)),
+            storage,
+        )  # fmt: skip
 
 
 class ListProjects(msgspec.Struct, forbid_unknown_fields=True, frozen=True):

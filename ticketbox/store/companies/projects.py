@@ -5,7 +5,15 @@ from typing import NamedTuple
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from ticketbox.domain.companies.records import Actions, Bodies, CapturePolicy, ColumnKind, PageSourceMaps, Project
+from ticketbox.domain.companies.records import (
+    Actions,
+    Bodies,
+    CapturePolicy,
+    ColumnKind,
+    PageSourceMaps,
+    PageStorage,
+    Project,
+)
 from ticketbox.domain.core.ids import Prefix, generate_id
 from ticketbox.store.companies import columns, project_keys
 from ticketbox.store.core.bylines import Bylines
@@ -24,7 +32,7 @@ _SELECT_PROJECT = f"""
 SELECT p.id, p.public_id, v.company_id, p.name, p.key,
   (SELECT json_group_array(k.key) FROM project_key k WHERE k.project_id = p.id AND k.key <> p.key),
   p.url_patterns, p.bodies, p.extra_redactions, p.actions, p.replay, p.mask_selectors, p.page_source_maps,
-  p.declared_names, p.agent_label, p.plan_approval, p.done_approval, p.verification, p.verifiers,
+  p.declared_names, p.page_storage, p.agent_label, p.plan_approval, p.done_approval, p.verification, p.verifiers,
   p.created_at, p.created_by
 FROM visible_project v JOIN project p ON p.id = v.id
 WHERE v.within
@@ -48,6 +56,7 @@ class _ProjectRow(NamedTuple):
     mask_selectors: str
     page_source_maps: int
     declared_names: str
+    page_storage: str
     agent_label: str
     plan_approval: int
     done_approval: int
@@ -95,6 +104,7 @@ def _build_projects(tx: Read, records: list[Row]) -> list[tuple[int, Project]]:
                     mask_selectors=_strings.decode(row.mask_selectors),
                     page_source_maps=PageSourceMaps.ON if row.page_source_maps else PageSourceMaps.OFF,
                     declared_names=_strings.decode(row.declared_names),
+                    storage=PageStorage(row.page_storage),
                 ),
                 agent_label=row.agent_label,
                 plan_approval=bool(row.plan_approval),
@@ -110,8 +120,8 @@ def _build_projects(tx: Read, records: list[Row]) -> list[tuple[int, Project]]:
 
 INSERT_PROJECT = """
 INSERT INTO project (public_id, company_id, name, url_patterns, bodies, extra_redactions, actions, replay,
-  mask_selectors, page_source_maps, declared_names, created_at, created_by)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+  mask_selectors, page_source_maps, declared_names, page_storage, created_at, created_by)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
 
 
@@ -127,6 +137,7 @@ def insert_project(
         _encode_json(policy.mask_selectors),
         policy.page_source_maps is PageSourceMaps.ON,
         _encode_json(policy.declared_names),
+        policy.storage.value,
     )
     values = (generate_id(Prefix.PROJECT), company, name, _encode_json(patterns), *collected, tx.now, byline)
     key = tx.insert(INSERT_PROJECT, values)
@@ -168,6 +179,7 @@ def update_project(
         mask_selectors=UNSET if policy is UNSET else _encode_json(policy.mask_selectors),
         page_source_maps=UNSET if policy is UNSET else policy.page_source_maps is PageSourceMaps.ON,
         declared_names=UNSET if policy is UNSET else _encode_json(policy.declared_names),
+        page_storage=UNSET if policy is UNSET else policy.storage.value,
     )
 
 

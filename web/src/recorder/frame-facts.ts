@@ -31,11 +31,18 @@ export function describeFrame(): Omit<FrameReport, 'document' | 'record'> {
       dpr: devicePixelRatio > 0 ? devicePixelRatio : null,
       language,
       timezone: Intl.DateTimeFormat().resolvedOptions().timeZone,
+      color_scheme: prefers('(prefers-color-scheme: dark)') ? 'dark' : 'light',
+      reduced_motion: prefers('(prefers-reduced-motion: reduce)'),
+      touch: prefers('(pointer: coarse)'),
       release: document.querySelector<HTMLMetaElement>('meta[name="release"]')?.content.slice(0, 200) || null,
       storage: readStorageNames(),
     },
     childFrames: window.length,
   };
+}
+
+function prefers(query: string): boolean {
+  return matchMedia(query).matches;
 }
 
 /** Whether the tab showed another document of the site before this one. */

@@ -104,7 +104,10 @@ def test_extension_sends_the_environment_without_values_of_the_storage(
         "shop.theme": "dark",
         "meta:build": "b17",
     }
-    assert found["storage"] == {"local": ["cart"], "session": ["draft"], "cookies": ["theme"], "omitted": 0}
+    start = {"document": 0, "local": {}, "session": {}, "cookies": []}  # before the page's script
+    names = {"local": ["cart"], "session": ["draft"], "cookies": ["theme"], "omitted": 0}
+    assert found["storage"] == {**names, "start": [start]}
+    assert (found["color_scheme"], found["reduced_motion"], found["touch"]) == ("light", False, False)
     assert SECRET not in json.dumps(ticket.record)
     vitals = found["vitals"]
     assert vitals["ttfb_ms"] <= vitals["fcp_ms"] <= vitals["lcp_ms"]

@@ -24,6 +24,14 @@ from ticketbox.domain.work.verifications import MAX_ROUNDS
     "--expect", type=click.Choice([each.value for each in Verdict]), default=Verdict.GONE.value, show_default=True,
     help="The verdict with exit status 0.",
 )  # fmt: skip
+@click.option(
+    "--storage-state", type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Start with the cookies and local storage in this file, which Playwright writes.",
+)  # fmt: skip
+@click.option(
+    "--setup", type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Run this script before the first step: its default export gets `page`, `context` and `baseURL`.",
+)  # fmt: skip
 @click.option("--offline", is_flag=True, help="Also refuse scripts, styles, fonts and images of other sites.")
 @click.option(
     "--no-sandbox", is_flag=True, help="Run Chromium without its sandbox, which doesn't start as root or in containers."
@@ -34,7 +42,8 @@ from ticketbox.domain.work.verifications import MAX_ROUNDS
 @click.option("--json", "wants_json", is_flag=True, help="Print the outcome as JSON.")
 def verify(
     key: str | None, branch: str | None, base_url: str, commit: str | None, rounds: int, capture: str | None,
-    pack: Path | None, expect: str, offline: bool, no_sandbox: bool, trace: bool, no_post: bool, browser: str | None,
+    pack: Path | None, expect: str, storage_state: Path | None, setup: Path | None,
+    offline: bool, no_sandbox: bool, trace: bool, no_post: bool, browser: str | None,
     wants_json: bool, url: str | None,
 ) -> None:  # fmt: skip
     """Run the reproduction of a ticket's bug against an application, and post the verdict to the ticket.
@@ -59,7 +68,8 @@ def verify(
     verify_ticket(
         Request(
             key=ticket, base_url=base_url, commit=commit, branch=branch, rounds=rounds, capture=capture, pack=pack,
-            expect=Verdict(expect), offline=offline, sandboxed=not no_sandbox, traced=trace, no_post=no_post,
+            expect=Verdict(expect), storage_state=storage_state, setup=setup,
+            offline=offline, sandboxed=not no_sandbox, traced=trace, no_post=no_post,
             browser=browser, wants_json=wants_json, url=url,
         )
     )  # fmt: skip

@@ -20,6 +20,7 @@ from ticketbox.cli.client.repository.commit import find_commit, is_current
 from ticketbox.cli.client.terminal import escape_line, escape_text, format_count, print_line, style
 from ticketbox.cli.client.verify.playwright import PlaywrightError, find_trace, prepare_runner, run_rounds
 from ticketbox.cli.client.verify.proof import has_proof, save_proof
+from ticketbox.cli.client.verify.session import prepare_session
 from ticketbox.cli.core.output import exit_with_error
 from ticketbox.domain.captures.reproduction.expectations import Expectations
 from ticketbox.domain.captures.reproduction.pack import EXPECTED
@@ -82,6 +83,8 @@ class Request(msgspec.Struct, frozen=True):
     capture: str | None
     pack: Path | None
     expect: Verdict
+    storage_state: Path | None
+    setup: Path | None
     offline: bool
     sandboxed: bool
     traced: bool
@@ -129,8 +132,9 @@ def _run_rounds(
         click.echo(f"The capture is from {escape_line(expected.browser)}; this run uses Chromium.", err=True)
     seen: list[Observation] = []
     try:
-        runner = prepare_runner(folder, request.browser, sandboxed=request.sandboxed, traced=request.traced)
-        ran = run_rounds(runner, folder, request.base_url, request.rounds, offline=request.offline)
+        session = prepare_session(request.storage_state, request.setup, request.base_url, folder)
+        runner = prepare_runner(folder, request.browser, session, sandboxed=request.sandboxed, traced=request.traced)
+        ran = run_rounds(runner, folder, request.base_url, request.rounds, session, offline=request.offline)
         for number, observed in enumerate(ran, 1):
             seen.append(observed)
             stopped = "" if observed.stopped_at is None else f", stopped at step {observed.stopped_at}"

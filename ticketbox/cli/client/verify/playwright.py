@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from ticketbox.cli.client.verify.session import Session
 from ticketbox.cli.core.processes import capture_output
 from ticketbox.domain.captures.reproduction.pack import SPEC
 from ticketbox.domain.captures.reproduction.verdict import Observation
@@ -38,19 +39,22 @@ _FIND_PYTHON_PACKAGE = "import playwright, sys; sys.stdout.write(playwright.__fi
 _CONFIG = """\
 export default {
   testDir: '.', outputDir: 'results', reporter: 'line', retries: 0, workers: 1, timeout: 120_000,
-  use: { launchOptions: %s, trace: %s },
+  use: { launchOptions: %s, trace: %s, storageState: %s },
 };
 """
 _RUNNER = """\
 import { chromium } from %(core)s;
 import { fileURLToPath } from 'node:url';
 
+let options = {};
+test.use = ({ contextOptions, ...others }) => (options = { ...options, ...contextOptions, ...others });
+
 export async function test(name, run) {
   let browser = await chromium.launch(%(launch)s);
   for (const result of JSON.parse(process.env.REPRODUCTION_RESULTS)) {
     process.env.REPRODUCTION_RESULT = result;
     if (!browser.isConnected()) browser = await chromium.launch(%(launch)s); // it crashed in the round before
-    const context = await browser.newContext();
+    const context = await browser.newContext({ ...options, storageState: %(state)s });
     if (%(traced)s) await context.tracing.start({ screenshots: true, snapshots: true });
     try {
       await run({ page: await context.newPage() }, { file: fileURLToPath(%(spec)s) });
@@ -67,6 +71,8 @@ export async function test(name, run) {
 """
 _NO_BROWSER = "npx playwright install"  # what Playwright recommends then, in both languages
 _NO_SANDBOX = re.compile(r"without --no-sandbox|No usable sandbox|sandbox_host_linux|setuid_sandbox|zygote_host_impl")
+_SETUP_FAILED = re.compile(r"[Tt]he setup script failed: .*")
+_SETUP_PREFIX = "SETUP_"  # what a script of --setup gets of the environment, too
 _ENDED = "ticketbox: the round has ended"
 
 
@@ -87,13 +93,16 @@ class Runner(NamedTuple):
         return "npx playwright install chromium" if self.name == "Node" else "playwright install chromium"
 
 
-def prepare_runner(folder: Path, browser: str | None, *, sandboxed: bool = True, traced: bool = False) -> Runner:
+def prepare_runner(
+    folder: Path, browser: str | None, session: Session, *, sandboxed: bool = True, traced: bool = False
+) -> Runner:
     """Add to a folder with a pack what its test needs to run here. `browser` is the path of another Chromium.
 
     `sandboxed` turns Chromium's sandbox on, which Playwright leaves off. With `traced`, each round leaves a trace
     (`find_trace`).
     Raises PlaywrightError if Playwright is installed neither for Node in the current folder nor for Python.
     """
+    state = "undefined" if session.storage_state is None else json.dumps(str(session.storage_state))
     launch = json.dumps({"chromiumSandbox": sandboxed} | ({} if browser is None else {"executablePath": browser}))
     folder.joinpath("package.json").write_text('{"type": "module"}')
     modules = folder / "node_modules" / "@playwright"
@@ -101,7 +110,7 @@ def prepare_runner(folder: Path, browser: str | None, *, sandboxed: bool = True,
     node, package = shutil.which("node"), _find_node_package()
     if node is not None and package is not None:
         modules.joinpath("test").symlink_to(package, target_is_directory=True)
-        folder.joinpath("playwright.config.js").write_text(_CONFIG % (launch, "'on'" if traced else "'off'"))
+        folder.joinpath("playwright.config.js").write_text(_CONFIG % (launch, "'on'" if traced else "'off'", state))
         return Runner(
             "Node", [node, str(package / "cli.js"), "test", "--config", "playwright.config.js"], runs_all=False
         )
@@ -116,6 +125,7 @@ def prepare_runner(folder: Path, browser: str | None, *, sandboxed: bool = True,
     values = {
         "core": json.dumps((driver / "package" / "index.mjs").as_uri()),
         "launch": launch,
+        "state": state,
         "spec": json.dumps((folder / SPEC).as_uri()),
         "traced": json.dumps(traced),
         "ended": json.dumps(_ENDED),
@@ -126,7 +136,7 @@ def prepare_runner(folder: Path, browser: str | None, *, sandboxed: bool = True,
 
 
 def run_rounds(
-    runner: Runner, folder: Path, base_url: str, rounds: int, *, offline: bool = False
+    runner: Runner, folder: Path, base_url: str, rounds: int, session: Session, *, offline: bool = False
 ) -> Iterator[Observation]:
     """Run the test several times; yield what each round observed when it ends. `offline`: other sites add nothing.
 
@@ -136,12 +146,21 @@ def run_rounds(
     for each in results:
         each.unlink(missing_ok=True)  # a pack's folder may have one of an earlier run
     for together in [results] if runner.runs_all else [[each] for each in results]:
-        yield from _run(runner, folder, base_url, together, offline=offline)
+        yield from _run(runner, folder, base_url, together, session, offline=offline)
 
 
-def _run(runner: Runner, folder: Path, base_url: str, results: list[Path], *, offline: bool) -> Iterator[Observation]:
-    kept = {name: value for name, value in os.environ.items() if name.upper() in _PASSED}
+def _run(
+    runner: Runner, folder: Path, base_url: str, results: list[Path], session: Session, *, offline: bool
+) -> Iterator[Observation]:
+    prefixes = () if session.setup is None else (_SETUP_PREFIX,)
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if name.upper() in _PASSED or name.upper().startswith(prefixes)
+    }
     written = {"REPRODUCTION_RESULT": str(results[0]), "REPRODUCTION_RESULTS": json.dumps([*map(str, results)])}
+    if session.setup is not None:
+        written["REPRODUCTION_SETUP"] = str(session.setup)
     if offline:
         written["REPRODUCTION_OFFLINE"] = "1"
     try:
@@ -179,6 +198,8 @@ def _read_round(
         if timer.finished.is_set():
             raise PlaywrightError(f"the test didn't end within {seconds} s") from error
         output = "".join(said).strip()
+        if failed := _SETUP_FAILED.search(output):
+            raise PlaywrightError(f"--setup: {failed[0]}") from error
         if _NO_BROWSER in output:
             raise PlaywrightError(
                 f"Playwright for {runner.name} has no browser here; run `{runner.install_command}`, or name an "

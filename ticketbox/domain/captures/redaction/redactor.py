@@ -126,6 +126,10 @@ class Redactor:
             storage.local = [self.redact_text(name, VALUE) for name in storage.local]
             storage.session = [self.redact_text(name, VALUE) for name in storage.session]
             storage.cookies = [self.redact_text(name, VALUE) for name in storage.cookies]
+            for start in storage.start or ():  # its values are replaced as the project's policy says
+                start.local = {self.redact_text(name, VALUE): value for name, value in start.local.items()}
+                start.session = {self.redact_text(name, VALUE): value for name, value in start.session.items()}
+                start.cookies = [self.redact_text(name, VALUE) for name in start.cookies]
 
     def redact_console(self, entries: Sequence[ConsoleEntry]) -> None:
         """Redact console lines."""

@@ -76,6 +76,15 @@ class TimedStep(msgspec.Struct, frozen=True):
     typed: list[str] = []
 
 
+class StoredState(msgspec.Struct, frozen=True):
+    """What the page had stored before a step that opens it, 0 for the first; null for values that aren't recorded."""
+
+    before: int
+    local: dict[str, str | None]
+    session: dict[str, str | None]
+    cookies: list[str]
+
+
 class Expectations(msgspec.Struct, frozen=True):
     """The contents of expected.json. One failure of the capture is the bug: an error, a request, or a printed text.
 
@@ -86,7 +95,8 @@ class Expectations(msgspec.Struct, frozen=True):
     milliseconds: the calls in between led to the bug, and a form that was submitted if `submits`. `external` is whether
     somebody without an account sent the capture, `confirmed` whether a member confirmed it. `place` is where the bug
     happened, `background` the other errors of the capture, and `browser` the one that it comes from, unless it words
-    errors as Chromium, in which the test runs. `bug` names the failure in the capture.
+    errors as Chromium, in which the test runs. `bug` names the failure in the capture, and `storage` is what the page
+    had stored when the recording began.
     """
 
     capture_id: str
@@ -109,6 +119,7 @@ class Expectations(msgspec.Struct, frozen=True):
     background: list[str] = []
     browser: str | None = None
     bug: Failure | None = None
+    storage: list[StoredState] = []
 
     @property
     def is_empty(self) -> bool:
@@ -217,6 +228,7 @@ def list_missing(
         *_list_missing_answers(network),
         *_list_missing_sent(network, expected),
         *_list_missing_history(health),
+        *_list_missing_storage(expected.storage),
         *([late] if expected.wait_ms > MAX_WAIT else []),
         *(
             ["The capture has no failure to look for. Add what must be true to the end of the test."]
@@ -297,3 +309,23 @@ def _list_missing_history(health: Health) -> list[str]:
     if get_stream_health(health, Stream.NETWORK).reason is HealthReason.LATE_START:
         return ["The recording began after the page had loaded. Turn on recording of the site, and capture it again."]
     return []
+
+
+def _list_missing_storage(storage: Sequence[StoredState]) -> list[str]:
+    stored = [values.items() for each in storage for values in (each.local, each.session)]
+    names = [name for values in stored for name, value in values if value is None]
+    cookies = [name for each in storage[:1] for name in each.cookies]
+    remedy = "run `ticketbox verify` with --storage-state or --setup"
+    missing: list[str] = []
+    if names:
+        missing.append(
+            f"The page had values in its storage that the capture lacks ({_list_names(names)}): set "
+            f"`capture_policy.storage` to `shape` and capture the bug again, or {remedy}."
+        )
+    if cookies:
+        missing.append(f"The page had cookies ({_list_names(cookies)}). If it needs them, {remedy}.")
+    return missing
+
+
+def _list_names(names: Sequence[str]) -> str:
+    return ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")

@@ -9,16 +9,18 @@ from itertools import takewhile
 from pathlib import Path
 
 import msgspec
+from msgspec import UNSET
 
 from ticketbox.domain.captures.actions import ActionEntry
 from ticketbox.domain.captures.capture import ConsoleEntry, ErrorEntry, Level, NetworkEntry
+from ticketbox.domain.captures.environment import Environment
 from ticketbox.domain.captures.error_text import format_error
 from ticketbox.domain.captures.har import encode_har
 from ticketbox.domain.captures.records import Capture
 from ticketbox.domain.captures.redaction.redactor import redact_text
 from ticketbox.domain.captures.reproduction import expectations
 from ticketbox.domain.captures.reproduction.bug import Bug, find_bug, find_failure
-from ticketbox.domain.captures.reproduction.expectations import Expectations, TimedStep
+from ticketbox.domain.captures.reproduction.expectations import Expectations, StoredState, TimedStep
 from ticketbox.domain.captures.reproduction.plan import Line, plan_steps
 from ticketbox.domain.captures.reproduction.spec import write_spec
 from ticketbox.domain.captures.steps import build_steps
@@ -30,7 +32,7 @@ RECORDER = "recorder.js"
 # the same for every capture
 HELPERS = (
     "reproduction.js", "reproduction.d.ts", "acts.js", "answers.js", "boundary.js", "elements.js", "failures.js",
-    "observations.js", "reasons.js", "verdict.js", MESSAGES, RECORDER,
+    "observations.js", "reasons.js", "storage.js", "verdict.js", MESSAGES, RECORDER,
 )  # fmt: skip
 _RECORDER_HEAD = b"/* eslint-disable */\n// @ts-nocheck\n"
 _FIRST_DATE = (1980, 1, 1, 0, 0, 0)  # the same capture always has the same pack
@@ -88,7 +90,9 @@ def build_files(recording: Recording, version: str) -> list[PackFile]:
     looked_for = [f"Fails if this happens again: {each}" for each in _describe_expectations(expected)]
     closing = [*_describe_later_steps(planned, lines), *(looked_for or expected.missing[-1:])]
     named = title if bug is None or title != redact_text(capture.page.title)[0] else _name_bug(expected, lines)
-    spec = write_spec(named, lines, capture.page.url, capture.environment.viewport, closing=closing)
+    spec = write_spec(
+        named, lines, capture.page.url, capture.environment, began=_find_start(recording, lines), closing=closing
+    )
     archive = encode_har(capture.page, recording.captured_at, recording.network, version)
     return [
         PackFile(SPEC, spec.encode()),
@@ -149,6 +153,7 @@ def _build_expectations(recording: Recording, lines: Sequence[Line], bug: Bug | 
         background=expectations.list_background(recording.errors, recording.console, bug),
         browser=expectations.name_browser(capture.environment.browser),
         bug=capture.bug and Failure(capture.bug.stream, capture.bug.entry),
+        storage=_list_stored(capture.environment, lines),
     )
     missing = expectations.list_missing(capture.health, recording.network, lines, expected)
     return msgspec.structs.replace(expected, missing=missing)
@@ -165,6 +170,31 @@ def _name_bug(expected: Expectations, lines: Sequence[Line]) -> str:
     acts = [line.step.words for line in lines if line.code and not line.code.startswith(("arrive(", "open("))]
     after = f" after: {acts[-1]}" if acts else ""
     return f"{_describe_expectations(expected)[0]}{after}"
+
+
+def _list_stored(environment: Environment, lines: Sequence[Line]) -> list[StoredState]:
+    """List what the page had stored before the steps that open it."""
+    storage = environment.storage
+    if storage is UNSET or storage.start is UNSET:
+        return []
+    opens = [line.step for line in lines if line.code is not None and line.code.startswith("open(")]
+    stored: list[StoredState] = []
+    for start in storage.start:
+        later = next((step.number for step in opens[1:] if step.document >= start.document), None)
+        is_first = start is storage.start[0] or not opens or start.document <= opens[0].document
+        if is_first or later is not None:
+            stored.append(
+                StoredState(0 if is_first or later is None else later, start.local, start.session, start.cookies)
+            )
+    return stored
+
+
+def _find_start(recording: Recording, lines: Sequence[Line]) -> float:
+    """Return when the page's clock starts, in epoch milliseconds: with the first step, or what came before it."""
+    times = [line.step.ts for line in lines[:1]]
+    if (began := _find_beginning(recording)) is not None:
+        times.append(began)
+    return min(times, default=recording.captured_at)
 
 
 def _describe_later_steps(planned: Sequence[Line], lines: Sequence[Line]) -> list[str]:

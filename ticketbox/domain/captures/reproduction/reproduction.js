@@ -23,6 +23,7 @@ import { createChooser } from './elements.js';
 import { createMatcher, isSamePath, listReplaced, readRoute } from './failures.js';
 import { observe, saveResult } from './observations.js';
 import { explain, explainDocument, findMissed, findUnserved } from './reasons.js';
+import { addLacking, listLacking, runSetup, seedLater, seedStorage } from './storage.js';
 import { judge } from './verdict.js';
 
 /** @typedef {import('./verdict.js').Obstacle} Obstacle */
@@ -43,8 +44,9 @@ const FAILURE_MS = 20_000;
  *   BASE_URL always fails.
  */
 export async function replayCapture(page, testInfo, options = {}) {
+  const prepared = await runSetup(page, process.env.BASE_URL ?? '');
   try {
-    return await startReplay(page, testInfo, options);
+    return await startReplay(page, testInfo, options, prepared);
   } catch (error) {
     await saveResult(null, { verdict: 'not_reached', stopped_at: null, reason: explain(error) });
     throw error;
@@ -54,11 +56,13 @@ export async function replayCapture(page, testInfo, options = {}) {
 /**
  * @param {import('@playwright/test').Page} page @param {{ file: string }} testInfo
  * @param {{ unknown?: 'pass' | 'fail', offline?: boolean }} options
+ * @param {Record<string, string>} prepared What the setup left in session storage.
  */
 async function startReplay(
   page,
   testInfo,
   { unknown = 'pass', offline = Boolean(process.env.REPRODUCTION_OFFLINE) },
+  prepared,
 ) {
   const base = process.env.BASE_URL ?? '';
   if (!/^https?:\/\//i.test(base))
@@ -72,6 +76,9 @@ async function startReplay(
   /** The recorded status of each call whose answer the capture lacks. @type {Map<unknown, number>} */
   const lacking = new Map();
   const { observed, readAll } = await observe(page, join(dirname(testInfo.file), 'recorder.js'), lacking);
+  await seedStorage(page, new URL(base).origin, expected.storage, prepared);
+  /** @type {import('./storage.js').Lacking | null} */
+  let lacks = null;
   const replaced = listReplaced(expected, recorded);
   const { isSame, findBug, findOther } = createMatcher(expected, read('messages.json'), replaced);
   /** @type {{ number: number, at: number, place: string | null, again: number[] }[]} */
@@ -242,7 +249,8 @@ async function startReplay(
     await waitUntil(hasFailed, Math.min(expected.wait_ms, FAILURE_MS));
     const isAlive = await Promise.race([readAll().then(() => true), sleep(ACTION_MS, false, { ref: false })]);
     if (hasFailed()) return null;
-    return isAlive ? findObstacle() : { number: current, reason: 'the page no longer responds' };
+    if (!isAlive) return { number: current, reason: 'the page no longer responds' };
+    return addLacking(await findObstacle(), lacks, last);
   };
 
   return {
@@ -254,7 +262,9 @@ async function startReplay(
     async open(path) {
       dialogs.begin(true);
       const address = buildAddress(path, base);
+      if (isInside()) await seedLater(page, expected.storage, current);
       const response = await page.goto(address.href);
+      lacks ??= await listLacking(page, expected.storage).catch(() => null);
       const recordedAs = listStatuses(entries, address.pathname);
       if (response && !response.ok() && !recordedAs.includes(response.status()))
         throw new Error(`${address} returned ${response.status()}.`);
@@ -290,7 +300,7 @@ async function startReplay(
         }
       } catch (error) {
         done = Infinity;
-        await conclude({ number, reason: explain(error) });
+        await conclude(addLacking({ number, reason: explain(error) }, lacks, last));
         throw new Error(`Step ${number} isn't possible: ${error instanceof Error ? error.message : error}`);
       }
     },

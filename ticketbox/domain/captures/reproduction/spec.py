@@ -3,8 +3,11 @@
 import re
 from collections.abc import Sequence
 
+from msgspec.structs import replace
+
 from ticketbox.domain.captures.actions import ActionKind
-from ticketbox.domain.captures.environment import Size
+from ticketbox.domain.captures.environment import Environment, Size
+from ticketbox.domain.captures.reproduction.circumstances import write_circumstances, write_clock
 from ticketbox.domain.captures.reproduction.layout import MAX_LINE, write_step
 from ticketbox.domain.captures.reproduction.locators import quote
 from ticketbox.domain.captures.reproduction.plan import MINOR, Line, read_path
@@ -14,9 +17,15 @@ _VERBS = ("open", "arrive", "answer", "step", "attach", "choose", "drag", "finis
 
 
 def write_spec(
-    title: str, lines: Sequence[Line], page_url: str, viewport: Size | None, *, closing: Sequence[str]
+    title: str,
+    lines: Sequence[Line],
+    page_url: str,
+    environment: Environment,
+    *,
+    began: float,
+    closing: Sequence[str],
 ) -> str:
-    """Write the test. `closing` are comments before its end: what it expects, or what is missing."""
+    """Write the test. `began`: when its clock starts, in epoch milliseconds. `closing` are comments before its end."""
     codes = [line.code for line in lines if line.code is not None]
     starts = bool(codes) and codes[0].startswith("open(")
     shown = [line for line in lines if line.code is not None or line.step.kind not in MINOR]
@@ -33,15 +42,15 @@ def write_spec(
     verbs = [each for each in _VERBS if each in ("step", "finish") or f"{each}(" in re.sub(r"//.*|'[^']*'", "", text)]
     size = next((line.step.point for line in lines if line.code and line.step.kind is ActionKind.RESIZE), None)
     if isinstance(size, list):
-        viewport = Size(*size)
+        environment = replace(environment, viewport=Size(*size))
     head = [f"  const {{ {', '.join(verbs)} }} = await replayCapture(page, testInfo);"]
-    if viewport and viewport.width and viewport.height:
-        head.append(f"  await page.setViewportSize({{ width: {viewport.width}, height: {viewport.height} }});")
+    head.append(write_clock(began))
     return "\n".join(
         [
             "import { test } from '@playwright/test';",
             "import { replayCapture } from './reproduction.js';",
             "",
+            *write_circumstances(environment),
             f"test({quote(shorten_title(title))}, async ({{ page }}, testInfo) => {{",
             *head,
             *body,

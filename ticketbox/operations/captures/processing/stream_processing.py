@@ -31,13 +31,15 @@ from ticketbox.domain.captures.intake.sent_streams import read_stream
 from ticketbox.domain.captures.records import DescribedFailure
 from ticketbox.domain.captures.redaction.body_shape import shape_bodies
 from ticketbox.domain.captures.redaction.redactor import Redactor
+from ticketbox.domain.captures.redaction.secret_values import REDACTED
+from ticketbox.domain.captures.redaction.storage_shape import StorageShaper
 from ticketbox.domain.captures.replay.replay import Replay, read_replay
 from ticketbox.domain.captures.reproduction.bug import describe_failure, find_bug, find_failure
 from ticketbox.domain.captures.source_maps.frames import mark_as_from_page, remove_originals
 from ticketbox.domain.captures.steps import build_steps
 from ticketbox.domain.captures.streams import remove_bodies, shorten_bodies
 from ticketbox.domain.captures.summaries.search_text import collect_console_words, collect_error_words
-from ticketbox.domain.companies.records import Actions, Bodies, CapturePolicy, PageSourceMaps
+from ticketbox.domain.companies.records import Actions, Bodies, CapturePolicy, PageSourceMaps, PageStorage
 from ticketbox.domain.core.ids import Prefix, generate_id
 from ticketbox.domain.core.memory import return_free_memory
 from ticketbox.domain.core.network.page_address import normalize_page_address
@@ -108,6 +110,7 @@ def process_streams(args: SentCapture, policy: CapturePolicy, seconds: float) ->
     page = _clean_page(args.page)
     redactor.redact_page(page)
     redactor.redact_environment(args.environment)
+    _apply_storage_policy(args.environment, policy, args.captured_at)
     title = redactor.redact_text(remove_unsafe(args.title or "", " ").strip() or page.title.strip() or page.url)
     description = redactor.redact_text(args.description, MAX_MARKDOWN)
     labels = [redactor.redact_text(label, MAX_LABEL) for label in args.labels]
@@ -139,6 +142,19 @@ def process_streams(args: SentCapture, policy: CapturePolicy, seconds: float) ->
         fingerprints=[*streams.fingerprints, *filter(None, [fingerprint_page(page.url)])],
         main_error=streams.main_error,
     )
+
+
+def _apply_storage_policy(environment: Environment, policy: CapturePolicy, captured_at: int) -> None:
+    """Remove of a page's storage what the policy excludes, and replace its values."""
+    if policy.storage is PageStorage.OFF:
+        environment.storage = msgspec.UNSET
+    if environment.storage is msgspec.UNSET or environment.storage.start is msgspec.UNSET:
+        return
+    shaper = StorageShaper(captured_at, policy.extra_redactions)
+    for values in [each for start in environment.storage.start for each in (start.local, start.session)]:
+        for name, value in values.items():
+            is_kept = policy.storage is PageStorage.SHAPE and value is not None and REDACTED not in name
+            values[name] = shaper.shape(name, value) if is_kept and value is not None else None
 
 
 def _pack_streams(

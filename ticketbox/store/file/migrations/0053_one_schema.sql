@@ -115,3 +115,6 @@ SELECT t.id AS id, t.public_id AS ticket, separate_words(t.title) AS title,
 FROM ticket t JOIN project p ON p.id = t.project_id;
 INSERT INTO search (rowid, ticket, title, branch, description, comments, address, errors, console, scope)
 SELECT * FROM searchable;
+
+ALTER TABLE project ADD COLUMN page_storage TEXT NOT NULL DEFAULT 'names'
+  CHECK (page_storage IN ('off', 'names', 'shape'));

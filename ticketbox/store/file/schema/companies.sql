@@ -76,7 +76,8 @@ CREATE TABLE project (
   mask_selectors TEXT NOT NULL DEFAULT '[]' CHECK (json_valid(mask_selectors)),
   page_source_maps INTEGER NOT NULL DEFAULT 1 CHECK (page_source_maps IN (0, 1)),
   declared_names TEXT NOT NULL DEFAULT '[]' CHECK (json_valid(declared_names)),
-  verifiers TEXT NOT NULL DEFAULT '[]' CHECK (json_valid(verifiers))
+  verifiers TEXT NOT NULL DEFAULT '[]' CHECK (json_valid(verifiers)),
+  page_storage TEXT NOT NULL DEFAULT 'names' CHECK (page_storage IN ('off', 'names', 'shape'))
 ) STRICT;
 CREATE INDEX project_of_company ON project (company_id, id);
 

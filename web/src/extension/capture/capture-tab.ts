@@ -10,7 +10,13 @@ import { readReplay, type RecordedReplay } from '../replay/read-replay';
 import { getReplaySeconds } from '../replay/replay-settings';
 import { chooseProject } from '../draft/choose-project';
 import { appState, type Draft } from '../storage';
-import { addCounts, NO_HISTORY, removeKeptEntries, type TabHistory } from '../tab-recording/tab-history';
+import {
+  addCounts,
+  joinStored,
+  NO_HISTORY,
+  removeKeptEntries,
+  type TabHistory,
+} from '../tab-recording/tab-history';
 import { addObserved } from '../observed-requests/add-observed';
 import type { Observation } from '../observed-requests/requests-store';
 import { resolveMethod } from '../tab-recording/document-method';
@@ -81,6 +87,10 @@ function compose(
   const topReport = findTop(result);
   const { page, environment } = topReport ?? describeUnreadableTab(tab);
   if (topReport?.record && topReport.hasPredecessor) resolveMethod(topReport.record, history.next);
+  if (environment.storage?.start) {
+    const own = environment.storage.start.map((each) => ({ ...each, document: history.documents }));
+    environment.storage = { ...environment.storage, start: joinStored([...history.stored, ...own]) };
+  }
   const current = mergeStreams(frames);
   const redactor = new Redactor();
   redactor.redactStreams(current);

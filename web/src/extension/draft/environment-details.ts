@@ -14,8 +14,14 @@ export function listEnvironmentDetails({
     ['Local storage', storage?.local ?? []],
     ['Session storage', storage?.session ?? []],
     ['Cookies', storage?.cookies ?? []],
+    ['Stored at the start, with stand-ins', listStored(storage?.start)],
   ];
   return listed.filter(([, values]) => values.length > 0);
+}
+
+function listStored(start: NonNullable<Environment['storage']>['start']): string[] {
+  const values = (start ?? []).flatMap((each) => Object.entries({ ...each.local, ...each.session }));
+  return values.map(([name, value]) => (value === null ? name : `${name}: ${value.slice(0, 200)}`));
 }
 
 /** An environment with browser and window only. */

@@ -1,7 +1,8 @@
-import type { CapturePolicy, RedactionCounts } from '../../recorder/capture-types';
+import type { CapturePolicy, Environment, RedactionCounts } from '../../recorder/capture-types';
 import { listPayloads } from '../../recorder/network/payloads';
 import { shapeBodies } from '../../recorder/redaction/body-shape';
 import { Redactor } from '../../recorder/redaction/redactor';
+import type { StoredValues } from '../../recorder/redaction/storage-shape';
 import { removeOriginals } from '../draft/originals';
 import type { Draft, Part } from '../storage';
 import { addCounts } from '../tab-recording/tab-history';
@@ -13,6 +14,15 @@ export function listRefused({ actions, replay, page_source_maps: maps }: Capture
     ...(replay === 0 ? ['replay' as const] : []),
     ...(maps === 'off' ? ['source_maps' as const] : []),
   ];
+}
+
+function applyStoragePolicy(environment: Environment, policy: CapturePolicy['storage'] | undefined): void {
+  if (policy === 'off') delete environment.storage;
+  if (policy === 'shape') return;
+  const forget = (values: StoredValues = {}) =>
+    Object.fromEntries(Object.keys(values).map((name) => [name, null]));
+  for (const start of environment.storage?.start ?? [])
+    Object.assign(start, { local: forget(start.local), session: forget(start.session) });
 }
 
 /** Remove from a capture what the policy of its project excludes. The draft is changed in place. */
@@ -30,6 +40,7 @@ export function applyPolicy(draft: Draft, policy: CapturePolicy): void {
     draft.envelope.health.replay = { status: 'disabled', reason: 'policy', captured: 0, dropped: 0 };
   }
   if (policy.page_source_maps === 'off') Object.assign(draft, removeOriginals(draft));
+  applyStoragePolicy(draft.envelope.environment, policy.storage);
   const redactor = new Redactor(policy.extra_redactions);
   redactor.redactStreams(draft.streams);
   if (policy.bodies === 'shape') shapeBodies(draft.streams.network);

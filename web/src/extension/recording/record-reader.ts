@@ -7,6 +7,7 @@
 import { recordActions } from '../../recorder/actions/record-actions';
 import type { FrameRecord, FrameReport, ReadOptions } from '../../recorder/capture-types';
 import { CHANNEL_NAME, formatReadOptions, getAnswerEventName, RECORDER_READY } from '../../recorder/channel';
+import { readStoredValues } from '../../recorder/environment/storage-names';
 import { recordPerformance } from '../../recorder/environment/performance';
 import { describeFrame, hasPredecessor, navigation } from '../../recorder/frame-facts';
 import { addLastingListener } from '../../recorder/natives/lasting-listeners';
@@ -35,11 +36,14 @@ if (window === top) connectReplay(options);
 const actions = recordActions(document.readyState !== 'loading');
 void options.then((known) => known && actions.applyMasks(known.masks));
 
+// before the page's first script, unless it is already open
+const stored = window === top ? readStoredValues() : null;
 const readPerformance = window === top ? recordPerformance() : () => ({});
 
 globalThis.readTicketboxFrame = (limit) => {
   const facts = describeFrame();
   const environment = { ...facts.environment, ...readPerformance() };
+  if (stored && environment.storage) environment.storage = { ...environment.storage, start: [stored] };
   return { document: channel, record: readRecord(limit ?? Infinity), ...facts, environment };
 };
 
@@ -85,6 +89,7 @@ function createHandOver(options: ReadOptions, ofActions = options): HandOver | n
     isTop: window === top,
     hasPredecessor: hasPredecessor(),
     next,
+    stored,
     leftAt: now(),
     pageRecord: answer,
     actions: actions.read(ofActions),

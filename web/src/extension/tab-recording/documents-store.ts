@@ -47,7 +47,11 @@ export function keepDocument(handOver: HandOver, sender: chrome.runtime.MessageS
       leftAt: handOver.leftAt,
       requests: record.network.length,
       next: handOver.next,
-      data: await compressJson({ record, redaction: redactor.counts } satisfies KeptRecord),
+      data: await compressJson({
+        record,
+        redaction: redactor.counts,
+        stored: isTop && handOver.stored ? redactor.redactStored(handOver.stored) : null,
+      } satisfies KeptRecord),
     });
     await store(tab.id, limitDocuments(kept));
   });
@@ -62,7 +66,7 @@ export function readTabHistory(tab: number, pageUrl: string): Promise<TabHistory
       sites.some((site) => matchesSite(site, url)),
     );
     const records = await Promise.all(documents.map(({ data }) => decompressJson(data)));
-    return joinRecords({ ...kept, documents }, records as KeptRecord[]);
+    return joinRecords({ ...kept, documents }, records as KeptRecord[], pageUrl);
   });
 }
 

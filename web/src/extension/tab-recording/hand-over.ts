@@ -1,6 +1,7 @@
 /** What a document sends to the background when it is left, so that the tab's recording goes on. */
 import { joinActions } from '../../recorder/actions/join-actions';
 import type { ActionEntry, FrameRecord, PageRecord } from '../../recorder/capture-types';
+import type { StoredAtStart } from '../../recorder/environment/storage-names';
 
 /** A navigation to another document. */
 export interface StartedNavigation {
@@ -21,6 +22,8 @@ export interface HandOver {
   hasPredecessor: boolean;
   /** The navigation that ended it: null if no script and no element of it did, undefined if the browser can't say. */
   next?: StartedNavigation | null;
+  /** What the page had stored when its document was opened; only of the document of the tab. */
+  stored?: StoredAtStart | null;
   /** The recorder's record as JSON. It isn't parsed in the page, so that the next page isn't delayed. */
   pageRecord: string;
   actions: { entries: ActionEntry[]; dropped: number };

@@ -1,5 +1,6 @@
 /** The documents of a tab that were left, and which of them are kept. */
 import type { FrameRecord, RedactionCounts } from '../../recorder/capture-types';
+import type { StoredAtStart } from '../../recorder/environment/storage-names';
 import type { StartedNavigation } from './hand-over';
 import { KEPT_MS, MAX_DOCUMENTS, MAX_ENTRIES, MAX_FRAMES } from './limits';
 
@@ -21,6 +22,8 @@ export interface KeptDocument {
 export interface KeptRecord {
   record: FrameRecord;
   redaction: RedactionCounts;
+  /** What the page had stored when it was opened, with stand-ins. */
+  stored?: StoredAtStart | null;
 }
 export interface KeptDocuments {
   documents: KeptDocument[];

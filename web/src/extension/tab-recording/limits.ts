@@ -14,3 +14,6 @@ export const MAX_ENTRIES: { [name in StreamName]: number } = {
 };
 /** The newest entries of a stream that a document sends when it is left. More would delay the next page. */
 export const MAX_TAIL = 1_000;
+
+/** How many names a capture has of what the documents had stored when they were opened. */
+export const MAX_STORED = 50;

@@ -13,8 +13,10 @@ import {
   type KeptDocuments,
   type KeptRecord,
 } from './kept-document';
+import type { StoredAtStart } from '../../recorder/environment/storage-names';
 import type { StartedNavigation } from './hand-over';
-import { MAX_ENTRIES } from './limits';
+import { MAX_ENTRIES, MAX_STORED } from './limits';
+import type { StoredValues } from '../../recorder/redaction/storage-shape';
 
 export interface TabHistory {
   /** The number of earlier documents, which is the index of the current one. */
@@ -29,6 +31,8 @@ export interface TabHistory {
   hasLosses: boolean;
   /** The navigation that ended the last document. */
   next?: StartedNavigation | null;
+  /** What the documents of the page's origin had stored when they were opened. */
+  stored: StoredAtStart[];
   /** Until when the entries of a document are part of this history, by the document's id; epoch milliseconds. */
   keptUntil: { [document: string]: number };
 }
@@ -41,10 +45,15 @@ export const NO_HISTORY: TabHistory = {
   startedAt: null,
   hasLosses: false,
   keptUntil: {},
+  stored: [],
 };
 
-/** Join the records of earlier documents. */
-export function joinRecords({ documents, lostUntil }: KeptDocuments, records: KeptRecord[]): TabHistory {
+/** Join the records of the documents before a page. */
+export function joinRecords(
+  { documents, lostUntil }: KeptDocuments,
+  records: KeptRecord[],
+  pageUrl = '',
+): TabHistory {
   if (!documents.length) return NO_HISTORY;
   const history = structuredClone(NO_HISTORY);
   const cutoff = findCutoff(documents);
@@ -53,8 +62,10 @@ export function joinRecords({ documents, lostUntil }: KeptDocuments, records: Ke
   history.startedAt = Math.max(cutoff, Math.min(...documents.map(({ startedAt }) => startedAt)));
   history.next = documents.findLast(({ isTop }) => isTop)?.next;
   history.hasLosses = lostUntil > 0 && lostUntil >= cutoff;
-  records.forEach(({ record, redaction }, place) => {
-    const { id, leftAt } = documents[place]!;
+  records.forEach(({ record, redaction, stored }, place) => {
+    const { id, leftAt, url } = documents[place]!;
+    if (stored && URL.parse(url)?.origin === URL.parse(pageUrl)?.origin)
+      history.stored.push({ ...stored, document: indexes[place]! });
     history.keptUntil[id] = Math.max(leftAt, history.keptUntil[id] ?? 0);
     history.redaction = addCounts(history.redaction, redaction);
     for (const name of STREAMS) {
@@ -67,6 +78,27 @@ export function joinRecords({ documents, lostUntil }: KeptDocuments, records: Ke
   });
   for (const name of STREAMS) dropOldest(history, name);
   return history;
+}
+
+/** Leave of what each document began with only what no earlier one had. */
+export function joinStored(stored: StoredAtStart[]): StoredAtStart[] {
+  const known = new Set<string>();
+  const filter = (kind: string, values: StoredValues = {}) =>
+    Object.fromEntries(
+      Object.entries(values).filter(([name]) => {
+        const isNew = !known.has(`${kind} ${name}`) && known.size < MAX_STORED;
+        if (isNew) known.add(`${kind} ${name}`);
+        return isNew;
+      }),
+    );
+  const joined = stored.map(({ local, session, ...rest }) => ({
+    ...rest,
+    local: filter('local', local),
+    session: filter('session', session),
+  }));
+  return joined.filter(
+    ({ local, session }, index) => !index || Object.keys({ ...local, ...session }).length > 0,
+  );
 }
 
 export function addCounts(one: RedactionCounts, other: RedactionCounts): RedactionCounts {

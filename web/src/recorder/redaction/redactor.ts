@@ -14,6 +14,8 @@ import { isSecretArgument } from './pairs';
 import { SecretScanner } from './secret-scanner';
 import { isSafeHeader, REMOVED_HEADERS } from './secret-names';
 import { REDACTED } from './secret-values';
+import type { StoredAtStart } from '../environment/storage-names';
+import { StorageShaper, type StoredValues } from './storage-shape';
 
 const MAX_LINE = 4_096;
 const MAX_URL = 65_536;
@@ -29,11 +31,13 @@ const QUOTED = /"((?:[^"\\]|\\.?)*)(?:"|$)/s;
 export class Redactor {
   readonly counts: RedactionCounts = { headers: 0, query: 0, keys: 0, patterns: 0, extra: 0 };
   readonly #scanner: SecretScanner;
+  readonly #extra: readonly string[];
   /** Short texts that hold no secret; many of them are repeated. */
   readonly #cleanTexts = new Set<string>();
 
   constructor(extra: readonly string[] = []) {
     this.#scanner = new SecretScanner(extra);
+    this.#extra = extra;
   }
 
   redactText(text: string, limit = 262_144): string {
@@ -95,8 +99,27 @@ export class Redactor {
           local: (storage.local ?? []).map(redactName),
           session: (storage.session ?? []).map(redactName),
           cookies: (storage.cookies ?? []).map(redactName),
+          ...(storage.start && { start: storage.start.map((each) => this.redactStored(each)) }),
         },
       }),
+    };
+  }
+
+  /** Replace the values that a page has stored. Those whose name holds a secret aren't kept. */
+  redactStored({ document, local = {}, session = {}, cookies = [] }: StoredAtStart): StoredAtStart {
+    const shaper = new StorageShaper(Date.now(), this.#extra);
+    const replace = (values: StoredValues) =>
+      Object.fromEntries(
+        Object.entries(values).map(([name, value]) => {
+          const clean = this.redactText(name, MAX_NAME);
+          return [clean, clean === name && value !== null ? shaper.shape(name, value) : null];
+        }),
+      );
+    return {
+      ...(document === undefined ? {} : { document }),
+      local: replace(local),
+      session: replace(session),
+      cookies: cookies.map((each) => this.redactText(each, MAX_NAME)),
     };
   }
 
