@@ -116,6 +116,10 @@ def test_extension_and_server_shape_bodies_alike() -> None:
     captures = [[text, json.dumps([text, {text: values}], ensure_ascii=len(text) % 2 == 0)] for text in texts]
     captures += [[f"a={text}&b=open" for text in texts[:50]], [json.dumps(texts[:500])[:-7], '{"cut": "in\\']]
 
+    documents = ('query Q { a(b: "x", c: 1.5) # x\n }', '{ a(b: """x "y" z""") }', '{ a(b: "x }', "A_B", "a.b")
+    keys = ("type", "event_types", "code", "errorCode", "query", "sha256Hash", "method", "__typename")
+    captures += [[json.dumps({key: [text, 404], "x": text})] for key in keys for text in (*texts[:200], *documents)]
+
     def address(bodies: list[str]) -> str:
         return f"https://shop.example/cart/1729/{bodies[-1]}/10?{bodies[0]}=42#a1b2"
 

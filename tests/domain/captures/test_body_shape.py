@@ -52,6 +52,37 @@ def test_words_that_repeat_in_the_capture_stay() -> None:
     assert shape('["hunter2", "hunter2"]') == ['["xxxxxx1", "xxxxxx1"]']
 
 
+@pytest.mark.parametrize(
+    ("body", "shaped"),
+    [
+        ('{"kind": "READY_STATE", "x": "BAD_USER_INPUT", "name": "ANNA"}',
+         '{"kind": "READY_STATE", "x": "BAD_USER_INPUT", "name": "XXXB"}'),
+        ('{"__typename": "AssetConnection", "elementName": "tf-histogram-dashboard", "plugin": "scalars"}', None),
+        ('[{"type": "H1", "children": "Hello Anna"}]', '[{"type": "H1", "children": "Xxxxx Xxxb"}]'),
+        ('{"status": 404, "age": 42, "roles": ["admin", "order:read"], "user_type": "trial"}',
+         '{"status": 404, "age": 11, "roles": ["admin", "order:read"], "user_type": "trial"}'),
+        ('{"status": "on holiday until May", "type": "ann@shop.example", "role": "k3Jd92xQ81"}',
+         '{"status": "xx xxxxxxx xxxxx Xxb", "type": "xxx@xxxx.xxxxxxb", "role": "x0Xx00xX01"}'),
+        ('{"code": "SPRING", "errorCode": "card_declined"}', '{"code": "XXXXXB", "errorCode": "card_declined"}'),
+        ('{"code": "ABC1_9921_A", "type": "a12345"}', '{"code": "XXX0_0000_B", "type": "x00001"}'),
+        ('{"operationName": "Find", "query": "query Find { user(name: \\"Anna\\", age: 42) { id } }"}',
+         '{"operationName": "Find", "query": "query Find { user(name: \\"\\", age: 0) { id } }"}'),
+        ('{"query": "mutation { pay(note: \\"never closed }"}', '{"query": "xxxxxxxx { xxx(xxxx: xxxxxx xxxxxb }"}'),
+        ('{"query": "red lamp"}', '{"query": "xxx xxxb"}'),
+        ('{"jsonrpc": "2.0", "method": "cart.add", "params": {"name": "Anna"}}',
+         '{"jsonrpc": "2.0", "method": "cart.add", "params": {"name": "Xxxb"}}'),
+        ('{"extensions": {"persistedQuery": {"version": 1, "sha256Hash": "ecf4edb46db40b5132295c0291d62"}}}',
+         None),
+    ],
+)  # fmt: skip
+def test_what_routes_a_call_or_steers_a_page_stays(body: str, shaped: str | None) -> None:
+    assert shape(body) == [shaped or body]
+
+
+def test_steering_value_stays_wherever_it_is() -> None:
+    assert shape('{"filter": "trial"}', '{"plan_type": "trial"}')[0] == '{"filter": "trial"}'
+
+
 def test_equal_values_have_equal_substitutes_in_all_bodies() -> None:
     first, second = shape('{"id": 1729, "code": "A-1"}', '{"cart": 1729, "text": "A-1", "other": 1730}')
     assert json.loads(first) == {"id": 1001, "code": "X-1"} | {"code": json.loads(second)["text"]}

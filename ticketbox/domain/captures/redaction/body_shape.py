@@ -7,11 +7,12 @@ Works on the text of JSON, so that spelling and order stay. The extension does t
 import json
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from ticketbox.domain.captures.capture import NetworkEntry
 from ticketbox.domain.captures.intake.entry_sequence import EntrySequence
 from ticketbox.domain.captures.redaction.secret_values import REDACTED
+from ticketbox.domain.captures.redaction.steering import is_code, keep_steering
 from ticketbox.domain.captures.streams import list_payloads, shorten_bodies
 
 MAX_ITEMS = 200
@@ -23,6 +24,8 @@ _TOKEN = re.compile(
     r"|true|false|null|[{}\[\]:,]|[ \t\r\n]+"
 )
 _FORM = re.compile(r"[^=&\s]{1,200}=(?:[^=&\s][^&\s]*)?(?:&[^=&\s]{1,200}=(?:[^=&\s][^&\s]*)?)*")
+_EVENTS = re.compile("(?:data|event|id|retry)?:")
+_LINE = re.compile(r"((?:(?:data|event|id|retry)?: ?)?)([^\r\n]*)(\r\n|\r|\n|\Z)")
 _KEY = re.compile(r"(?!(?:[^0-9]*[0-9]){5})[A-Za-z_$@][A-Za-z0-9_$\[\]-]{0,39}")
 _WORD = re.compile(r"[A-Za-z][A-Za-z_-]{0,23}")
 _NUMBER = re.compile(r"(-?)(0|[1-9][0-9]*)(?:\.([0-9]+))?([eE][+-]?[0-9]+)?")
@@ -40,8 +43,9 @@ _PLAIN = re.compile(r"[A-Za-z0-9_.~*-]")
 class BodyShaper:
     """Replaces the values in the bodies of one capture: the same value has the same stand-in.
 
-    First `count` each body, then `shape` each one: short words that occur repeatedly stay. So do ids that the addresses
-    of the capture contain anyway, after `keep_ids`.
+    First `count` each body, then `shape` each one: short words that occur repeatedly stay, and so do values that route
+    a call or steer a page, wherever they are. So do ids that the addresses of the capture contain anyway, after
+    `keep_ids`.
     """
 
     def __init__(self) -> None:
@@ -56,9 +60,18 @@ class BodyShaper:
         self._ids.update(part for part in re.split("[/?&=#]", path) if _ID.fullmatch(part))
 
     def count(self, body: str) -> None:
-        """Count the words in a body."""
+        """Count the words in a body, and note what stays of its values because of their keys."""
+        if _EVENTS.match(body):
+            for _, value, _ in _LINE.findall(body):
+                self.count(value)
+            return
         if (tokens := _split_tokens(body)) is not None:
-            values = [_decode(token) for token, is_key in tokens if token[0] == '"' and not is_key]
+            pairs = list(_list_values(tokens))
+            for key, token in pairs:
+                value = _decode(token) if token[0] == '"' else token
+                if (kept := keep_steering(key, value)) is not None:
+                    self._stand_ins[value] = kept
+            values = [_decode(token) for _, token in pairs if token[0] == '"']
         elif _is_form(body):
             values = [_decode_form(field.partition("=")[2]) for field in body.split("&")]
         else:
@@ -67,12 +80,19 @@ class BodyShaper:
 
     def shape(self, body: str) -> str:
         """Return a body with stand-ins. Of a longer array, only the first 200 items stay."""
+        if _EVENTS.match(body):
+            return "".join(f"{head}{self._shape_line(head, value)}{end}" for head, value, end in _LINE.findall(body))
         if (tokens := _split_tokens(body)) is not None:
             return self._shape_json(tokens)
         if _is_form(body):
             fields = (field.partition("=") for field in body.split("&"))
             return "&".join(f"{self._shape_key(name)}={self._shape_field(value)}" for name, _, value in fields)
         return self._replace(body)
+
+    def _shape_line(self, head: str, value: str) -> str:
+        """Return the value of a line of an event stream; names of events, and times to wait, stay."""
+        is_name = head.startswith(("event", "retry")) and keep_steering("event", value) is not None
+        return value if is_name or not value else self.shape(value)
 
     def _shape_json(self, tokens: list[tuple[str, bool]]) -> str:
         parts: list[str] = []
@@ -98,7 +118,7 @@ class BodyShaper:
             return self._replace(token) if token[0] in "-0123456789" else token
         value = _decode(token)
         stand_in = self._shape_key(value) if is_key else self._replace(value)
-        return token if stand_in == value else f'"{stand_in}"'
+        return token if stand_in == value else json.dumps(stand_in, ensure_ascii=False)
 
     def _shape_key(self, key: str) -> str:
         return key if _KEY.fullmatch(key) else self._replace(key)
@@ -110,15 +130,20 @@ class BodyShaper:
 
     def _replace(self, value: str) -> str:
         """Return the stand-in of a text; what is redacted stays."""
-        if REDACTED in value:
-            return REDACTED.join(map(self._replace, value.split(REDACTED)))
         known = self._stand_ins.get(value)
+        if known is None and REDACTED in value:
+            return REDACTED.join(map(self._replace, value.split(REDACTED)))
         if known is None:
             known = self._stand_ins[value] = self._create_stand_in(value)
         return known
 
     def _create_stand_in(self, value: str) -> str:
-        if value in _LITERALS or value in self._ids or (self._counts[value] > 1 and _WORD.fullmatch(value)):
+        if (
+            value in _LITERALS
+            or value in self._ids
+            or is_code(value)
+            or (self._counts[value] > 1 and _WORD.fullmatch(value))
+        ):
             return value
         if _NUMBER.fullmatch(value):
             return self._shape_number(value)
@@ -210,6 +235,23 @@ def _split_tokens(body: str) -> list[tuple[str, bool]] | None:
     significant = [token for token in tokens if not token.isspace()]
     following = iter([*significant[1:], ""])
     return [(token, not token.isspace() and next(following) == ":" and token[0] == '"') for token in tokens] or None
+
+
+def _list_values(tokens: list[tuple[str, bool]]) -> Iterator[tuple[str, str]]:
+    """List the texts and numbers of JSON, each with the key that it is under; those of an array are under its key."""
+    outer: list[str] = []
+    key = ""
+    for token, is_key in tokens:
+        first = token[0]
+        if is_key:
+            key = _decode(token)
+        elif first in "[{":
+            outer.append(key)
+            key = key if first == "[" else ""
+        elif first in "]}":
+            key = outer.pop() if outer else ""
+        elif first in '"-0123456789':
+            yield key, token
 
 
 def _decode(token: str) -> str:

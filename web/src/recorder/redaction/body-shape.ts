@@ -5,6 +5,7 @@
 import type { NetworkEntry } from '../capture-types';
 import { listPayloads } from '../network/payloads';
 import { REDACTED } from './secret-values';
+import { isCode, keepSteering } from './steering';
 
 const MAX_ITEMS = 200;
 /** A pattern of one digit has no more stand-ins. */
@@ -15,6 +16,8 @@ const SPACE = /^[ \t\r\n]+$/;
 // Python's white space, which differs from JavaScript's
 const FORM =
   /^[^=&\s\x1c-\x1f\x85]{1,200}=(?:[^=&\s\x1c-\x1f\x85][^&\s\x1c-\x1f\x85]*)?(?:&[^=&\s\x1c-\x1f\x85]{1,200}=(?:[^=&\s\x1c-\x1f\x85][^&\s\x1c-\x1f\x85]*)?)*$/u;
+const EVENTS = /^(?:data|event|id|retry)?:/;
+const LINE = /((?:(?:data|event|id|retry)?: ?)?)([^\r\n]*)(\r\n|\r|\n|$)/g;
 const KEY = /^(?!(?:[^0-9]*[0-9]){5})[A-Za-z_$@][A-Za-z0-9_$[\]-]{0,39}$/;
 const WORD = /^[A-Za-z][A-Za-z_-]{0,23}$/;
 const NUMBER = /^(-?)(0|[1-9][0-9]*)(?:\.([0-9]+))?([eE][+-]?[0-9]+)?$/;
@@ -31,8 +34,8 @@ type Token = [text: string, isKey: boolean];
 
 /**
  * Replaces the values in the bodies of one capture: the same value has the same stand-in. First `count` each body, then
- * `shape` each one: short words that occur repeatedly stay. So do ids that the addresses of the capture contain anyway,
- * after `keepIds`.
+ * `shape` each one: short words that occur repeatedly stay, and so do values that route a call or steer a page, wherever
+ * they are. So do ids that the addresses of the capture contain anyway, after `keepIds`.
  */
 export class BodyShaper {
   readonly #counts = new Map<string, number>();
@@ -47,16 +50,30 @@ export class BodyShaper {
   }
 
   count(body: string): void {
+    if (EVENTS.test(body)) {
+      for (const [, , value] of body.matchAll(LINE)) this.count(value!);
+      return;
+    }
     const tokens = splitTokens(body);
     let values: string[] = [];
-    if (tokens)
-      values = tokens.filter(([text, isKey]) => text[0] === '"' && !isKey).map(([text]) => JSON.parse(text));
-    else if (isForm(body)) values = body.split('&').map((field) => decodeForm(splitField(field)[1]));
+    if (tokens) {
+      for (const [key, text] of listValues(tokens)) {
+        const value = text[0] === '"' ? (JSON.parse(text) as string) : text;
+        const kept = keepSteering(key, value);
+        if (kept !== null) this.#standIns.set(value, kept);
+        if (text[0] === '"') values.push(value);
+      }
+    } else if (isForm(body)) values = body.split('&').map((field) => decodeForm(splitField(field)[1]));
     for (const each of values) if (WORD.test(each)) this.#counts.set(each, (this.#counts.get(each) ?? 0) + 1);
   }
 
   /** Return a body with stand-ins. Of a longer array, only the first 200 items stay. */
   shape(body: string): string {
+    if (EVENTS.test(body))
+      return body.replace(
+        LINE,
+        (_, head: string, value: string, end: string) => head + this.#shapeLine(head, value) + end,
+      );
     const tokens = splitTokens(body);
     if (tokens) return this.#shapeJson(tokens);
     if (!isForm(body)) return this.#replace(body);
@@ -65,6 +82,12 @@ export class BodyShaper {
       .map(splitField)
       .map(([name, value]) => `${this.#shapeKey(name)}=${this.#shapeField(value)}`)
       .join('&');
+  }
+
+  /** The value of a line of an event stream; names of events, and times to wait, stay. */
+  #shapeLine(head: string, value: string): string {
+    const isName = /^(?:event|retry)/.test(head) && keepSteering('event', value) !== null;
+    return isName || !value ? value : this.shape(value);
   }
 
   #shapeJson(tokens: Token[]): string {
@@ -91,7 +114,7 @@ export class BodyShaper {
     if (text[0] !== '"') return /^[-0-9]/.test(text) ? this.#replace(text) : text;
     const value = JSON.parse(text) as string;
     const standIn = isKey ? this.#shapeKey(value) : this.#replace(value);
-    return standIn === value ? text : `"${standIn}"`;
+    return standIn === value ? text : JSON.stringify(standIn);
   }
 
   #shapeKey(key: string): string {
@@ -106,18 +129,19 @@ export class BodyShaper {
 
   /** The stand-in of a text; what is redacted stays. */
   #replace(value: string): string {
-    if (value.includes(REDACTED))
+    let known = this.#standIns.get(value);
+    if (known === undefined && value.includes(REDACTED))
       return value
         .split(REDACTED)
         .map((part) => this.#replace(part))
         .join(REDACTED);
-    let known = this.#standIns.get(value);
     if (known === undefined) this.#standIns.set(value, (known = this.#createStandIn(value)));
     return known;
   }
 
   #createStandIn(value: string): string {
-    if (LITERALS.has(value) || this.#ids.has(value) || (this.#counts.get(value) ?? 0) > 1) return value;
+    if (LITERALS.has(value) || this.#ids.has(value) || isCode(value)) return value;
+    if ((this.#counts.get(value) ?? 0) > 1) return value;
     if (NUMBER.test(value)) return this.#shapeNumber(value);
     if (UUID.test(value))
       return this.#number(
@@ -207,6 +231,21 @@ function splitTokens(body: string): Token[] | null {
     return [text, text[0] === '"' && significant[index] === ':'];
   });
   return result.length > 0 ? result : null;
+}
+
+/** The texts and numbers of JSON, each with the key that it is under; those of an array are under its key. */
+function* listValues(tokens: Token[]): Generator<[key: string, text: string]> {
+  const outer: string[] = [];
+  let key = '';
+  for (const [text, isKey] of tokens) {
+    const first = text[0]!;
+    if (isKey) key = JSON.parse(text) as string;
+    else if (first === '[' || first === '{') {
+      outer.push(key);
+      if (first === '{') key = '';
+    } else if (first === ']' || first === '}') key = outer.pop() ?? '';
+    else if (/["0-9-]/.test(first)) yield [key, text];
+  }
 }
 
 function isForm(body: string): boolean {
