@@ -562,3 +562,33 @@ def test_stored_values_are_there_before_the_step_that_opens_the_page() -> None:
         (0, {"theme": "dark"}), (3, {"token": "aaa"}),
     ]  # fmt: skip
     assert any("The page had cookies (sid)." in each for each in expected["missing"])
+
+
+ACTED: list[dict[str, Any]] = [
+    {"kind": "navigate", "url": PAGE, "ts": 0},
+    {"kind": "click", "target": PAY, "ts": 10_000},
+]
+
+
+@pytest.mark.parametrize(
+    ("network", "errors", "faults", "needs"),
+    [
+        ([call(500)], [], [500], True),
+        ([call(200) | {"error": "GraphQL errors (Pay)"}], [], [200], True),
+        ([call(422)], [], [422], False),  # the page may have sent something wrong
+        ([call(500) | {"url": "https://other.example/pay"}], [], [], False),
+        ([call(500) | {"type": "document"}], [], [], False),  # pages come from the server anyway
+        ([call(500), call(422)], [11_000], [500], False),  # an error of the page, which a 500 led to
+        ([call(500) | {"ts": 5_000}], [11_000], [], False),
+        ([call(200)], [11_000], [], False),
+    ],
+)  # fmt: skip
+def test_faults_of_the_server_are_named(
+    network: list[dict[str, Any]], errors: list[float], faults: list[int], needs: bool
+) -> None:
+    thrown = [{"ts": ts, "kind": "error", "name": "TypeError", "message": "no total"} for ts in errors]
+    called = [{"ts": 10_100} | each for each in network]
+    files = read_files(actions=ACTED, network=called, errors=thrown)
+    expected = json.loads(files["expected.json"])
+    assert ([each["status"] for each in expected["faults"]], expected["needs_server"]) == (faults, needs)
+    assert ("writes too" in files["README.md"]) == bool(faults)

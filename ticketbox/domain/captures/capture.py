@@ -146,6 +146,10 @@ class SocketMessage(Struct, gc=False, forbid_unknown_fields=True):
 
     ts: Time
     sent: Annotated[bool, Meta(description="Whether the page sent it.")] = False
+    event: Annotated[
+        Annotated[str, Meta(max_length=200)] | UnsetType,
+        Meta(description="The type of an event of an event stream, if it isn't `message`."),
+    ] = UNSET
     body: Annotated[Body, Meta(description="Text, at most 400 characters; null when omitted.")] = None
     bytes: Bytes | None = None
     omitted_reason: Annotated[OmittedReason | None, Meta(description="Why the text is missing or cut.")] = None

@@ -128,6 +128,8 @@ def _build_message(message: SocketMessage) -> dict[str, Any]:
         "opcode": 2 if message.omitted_reason is OmittedReason.BINARY else 1,
         "data": message.body or "",
         "_bytes": message.bytes,
+        **({"_event": message.event} if message.event else {}),
+        **({"_omittedReason": message.omitted_reason} if message.omitted_reason else {}),
     }
 
 

@@ -23,6 +23,7 @@ MAX_ENTRIES = 5_000
 MAX_BODY = 16 * 1024
 MAX_MESSAGES = 50
 MAX_MESSAGE = 400  # so that all messages of a request fit into one answer for an agent
+GRAPHQL_ERRORS = "GraphQL errors"  # how the recorder begins the error of an answer with status 200
 PROBLEM_LEVELS = frozenset({Level.WARN, Level.ERROR})
 
 E = TypeVar("E", bound=Entry)

@@ -3,9 +3,10 @@ import {
   chooseAnswer,
   comparePaths,
   isOutdated,
-  isUncertain,
   listCalls,
 } from '../../../ticketbox/domain/captures/reproduction/answers.js';
+import { isUncertain } from '../../../ticketbox/domain/captures/reproduction/reasons.js';
+import { listStreams } from '../../../ticketbox/domain/captures/reproduction/sockets.js';
 
 const API = 'https://api.shop.example';
 const listAnswers = (entries: object[]) => listCalls(entries).answered;
@@ -141,6 +142,38 @@ describe('recorded answers', () => {
     expect(isUncertain(entry!, sent)).toBe(uncertain);
   });
 
+  it.each([
+    ['{"operationName":"Cart","query":"{ a }"}', '{"operationName":"Flags","query":"{ a }"}', false],
+    ['{"operationName":"Cart","query":"{ a }"}', '{"operationName":"Cart","query":"{ b }"}', true],
+    ['{"jsonrpc":"2.0","id":1,"method":"add"}', '{"jsonrpc":"2.0","id":2,"method":"remove"}', false],
+    ['[{"operationName":"A"},{"operationName":"B"}]', '[{"operationName":"A"},{"operationName":"C"}]', false],
+    ['{"method":"card"}', '{"method":"cash"}', true],
+  ])('of %s for %s: %s', (recorded, sent, matches) => {
+    expect(ask(listAnswers([post('/api', recorded, 'x')]), '/api', sent) === 'x').toBe(matches);
+  });
+
+  it('have the headers that scripts read, and links only between pages', () => {
+    const serve = (link: string) => {
+      const headers = Object.entries({ 'X-Total-Count': '45', 'Set-Cookie': 'a=b', Link: link });
+      const response = {
+        status: 200,
+        headers: headers.map(([name, value]) => ({ name, value })),
+        content: {},
+      };
+      const [entry] = listAnswers([
+        call('/items', undefined, { response: { ...response, content: { text: '' } } }),
+      ]);
+      return Object.keys(entry!.headers);
+    };
+    expect(serve('</items?page=2>; rel="next", </items?page=9>; rel="last"')).toEqual([
+      'x-total-count',
+      'link',
+    ]);
+    expect(serve('</items?page=2>; rel=next, <https://other.example/>; rel=preconnect')).toEqual([
+      'x-total-count',
+    ]);
+  });
+
   it('from before a change that the page already knows of are the last choice', () => {
     const at = (second: number) => ({ startedDateTime: `2026-11-21T09:30:0${second}.000Z` });
     const entries = [
@@ -159,4 +192,21 @@ describe('recorded answers', () => {
     alone[0]!.served = true;
     expect(ask(alone, '/people')).toBe('old');
   });
+});
+
+it('streams are served if all their messages are complete', () => {
+  const message = (type: string, more: object = {}) => ({ type, time: 1, data: '{}', opcode: 1, ...more });
+  const stream = (type: string, ...messages: object[]) => ({
+    _resourceType: type,
+    _webSocketMessages: messages,
+    request: { url: `${API}/live` },
+  });
+  const found = listStreams([
+    stream('websocket', message('send'), message('receive')),
+    stream('websocket', message('send')),
+    stream('eventsource', message('receive'), message('receive', { _omittedReason: 'limit' })),
+    { _resourceType: 'eventsource', request: { url: `${API}/live` } },
+    call('/live', '{}'),
+  ]);
+  expect(found.map(({ type, path }) => [type, path])).toEqual([['websocket', '/live']]);
 });

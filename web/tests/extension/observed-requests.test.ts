@@ -238,3 +238,14 @@ test('a frame that was redirected is listed once, however late the page noticed 
   addObserved(network, [createObserved(2_010, { url: `${SHOP}moved`, type: 'sub_frame', redirects })], 0);
   expect(network.map(({ url, initiator }) => [url, initiator])).toEqual([[`${SHOP}moved`, SHOP]]);
 });
+
+test('a look into the cache, which the browser reports as an error, is no request', () => {
+  const network = [entry(100)];
+  const missed = createObserved(150, { type: 'font', url: `${SHOP}a.woff2`, error: 'net::ERR_CACHE_MISS' });
+  const failed = createObserved(200, { url: `${SHOP}b`, error: 'net::ERR_FAILED' });
+  addObserved(network, [createObserved(100), missed, failed], 0);
+  expect(network.map(({ ts, error }) => [ts, error])).toEqual([
+    [100, null],
+    [200, 'net::ERR_FAILED'],
+  ]);
+});

@@ -34,6 +34,11 @@ from ticketbox.domain.work.verifications import MAX_ROUNDS
 )  # fmt: skip
 @click.option("--offline", is_flag=True, help="Also refuse scripts, styles, fonts and images of other sites.")
 @click.option(
+    "--live", is_flag=True,
+    help="Send all calls to the server at --base-url, also those that write. Without it, the server gets only calls "
+    "that failed there, and those that depend on them.",
+)  # fmt: skip
+@click.option(
     "--no-sandbox", is_flag=True, help="Run Chromium without its sandbox, which doesn't start as root or in containers."
 )
 @click.option("--trace", is_flag=True, help="Also attach Playwright's trace of the last round, with nothing removed.")
@@ -42,14 +47,15 @@ from ticketbox.domain.work.verifications import MAX_ROUNDS
 @click.option("--json", "wants_json", is_flag=True, help="Print the outcome as JSON.")
 def verify(
     key: str | None, branch: str | None, base_url: str, commit: str | None, rounds: int, capture: str | None,
-    pack: Path | None, expect: str, storage_state: Path | None, setup: Path | None,
-    offline: bool, no_sandbox: bool, trace: bool, no_post: bool, browser: str | None,
-    wants_json: bool, url: str | None,
+    pack: Path | None, expect: str, storage_state: Path | None, setup: Path | None, offline: bool, live: bool,
+    no_sandbox: bool, trace: bool, no_post: bool, browser: str | None, wants_json: bool, url: str | None,
 ) -> None:  # fmt: skip
     """Run the reproduction of a ticket's bug against an application, and post the verdict to the ticket.
 
-    It runs with the Playwright that is installed here. Without a token it needs --pack, and posts nothing. A pack
-    remembers that it reproduced the bug (proof.json); until then, its runs without the bug are unproven. Exit status:
+    It runs with the Playwright that is installed here. If the bug is an answer of the server, that call and those that
+    depend on it go to --base-url, writes included, so run it against data that may change. Without a token it needs
+    --pack, and posts nothing. A pack remembers that it reproduced the bug (proof.json); until then, its runs without
+    the bug are unproven. Exit status:
     0 the verdict is the expected one, 10 reproduced, 11 gone, 12 different_error, 13 not_reached, 14 flaky,
     15 unproven; 1 the test didn't run, 2 wrong usage, 3 nothing to replay, 4 not signed in, 5 server or application not
     reachable.
@@ -68,8 +74,8 @@ def verify(
     verify_ticket(
         Request(
             key=ticket, base_url=base_url, commit=commit, branch=branch, rounds=rounds, capture=capture, pack=pack,
-            expect=Verdict(expect), storage_state=storage_state, setup=setup,
-            offline=offline, sandboxed=not no_sandbox, traced=trace, no_post=no_post,
+            expect=Verdict(expect), storage_state=storage_state, setup=setup, offline=offline, live=live,
+            sandboxed=not no_sandbox, traced=trace, no_post=no_post,
             browser=browser, wants_json=wants_json, url=url,
         )
     )  # fmt: skip

@@ -36,6 +36,8 @@ from ticketbox.operations.work.verifications import LINE_CHARACTERS, MAX_CONSOLE
 
 Json = dict[str, Any]
 
+LIVE = "the server answered all calls (--live)"
+
 
 class VerdictStatus(IntEnum):
     """The exit statuses of verdicts that weren't expected."""
@@ -86,6 +88,7 @@ class Request(msgspec.Struct, frozen=True):
     storage_state: Path | None
     setup: Path | None
     offline: bool
+    live: bool
     sandboxed: bool
     traced: bool
     no_post: bool
@@ -127,14 +130,20 @@ def _run_rounds(
         click.echo(f"External capture: somebody without an account sent it, and {state}.", err=True)
     for each in expected.missing:
         click.echo(escape_line(each), err=True)
-    is_proven = has_proof(folder) if request.pack else _was_reproduced(server, request.key, expected)
+    is_proven = (
+        has_proof(folder, live=request.live)
+        if request.pack
+        else _was_reproduced(server, request.key, expected, live=request.live)
+    )
     if expected.browser:
         click.echo(f"The capture is from {escape_line(expected.browser)}; this run uses Chromium.", err=True)
     seen: list[Observation] = []
     try:
         session = prepare_session(request.storage_state, request.setup, request.base_url, folder)
         runner = prepare_runner(folder, request.browser, session, sandboxed=request.sandboxed, traced=request.traced)
-        ran = run_rounds(runner, folder, request.base_url, request.rounds, session, offline=request.offline)
+        ran = run_rounds(
+            runner, folder, request.base_url, request.rounds, session, offline=request.offline, live=request.live
+        )
         for number, observed in enumerate(ran, 1):
             seen.append(observed)
             stopped = "" if observed.stopped_at is None else f", stopped at step {observed.stopped_at}"
@@ -146,22 +155,26 @@ def _run_rounds(
     console = [line[:LINE_CHARACTERS] for line in list_console(seen[-1])[:MAX_CONSOLE]]
     verdict = weigh_verdict(judge_rounds(seen), is_proven=is_proven)
     if request.pack and verdict is Verdict.REPRODUCED:
-        save_proof(request.pack, folder, commit)
+        save_proof(request.pack, folder, commit, live=request.live)
+    reason = explain_rounds(verdict, seen)
+    if request.live and verdict is Verdict.REPRODUCED:
+        reason = LIVE
     outcome = Outcome(
         request.key, expected.capture_id, expected.external, expected.confirmed, expected.bug, commit,
-        _find_branch(request), request.base_url, verdict, explain_rounds(verdict, seen), verdict is Verdict.GONE,
+        _find_branch(request), request.base_url, verdict, reason, verdict is Verdict.GONE,
         [each.verdict for each in seen], console, posted=None,
     )  # fmt: skip
     return outcome, folder / Path(seen[-1].screenshot).name if seen[-1].screenshot else None
 
 
-def _was_reproduced(server: Server | None, ticket: str, expected: Expectations) -> bool:
-    """Whether an earlier run of this capture saw this bug, as the ticket's verifications say."""
+def _was_reproduced(server: Server | None, ticket: str, expected: Expectations, *, live: bool) -> bool:
+    """Whether an earlier run of this capture, of the same kind, saw this bug, as the ticket's verifications say."""
     given: Json = {"ticket_id": ticket}
     wanted = (Verdict.REPRODUCED, expected.capture_id, msgspec.to_builtins(expected.bug))
     while server is not None:
         page = decode_body(server.call("list_verifications", given))
-        if any((each["verdict"], each["capture_id"], each["bug"]) == wanted for each in page["items"]):
+        seen = [each for each in page["items"] if (each["verdict"], each["capture_id"], each["bug"]) == wanted]
+        if any((each["reason"] == LIVE) is live for each in seen):
             return True
         if page["next_cursor"] is None:
             return False

@@ -136,9 +136,18 @@ def prepare_runner(
 
 
 def run_rounds(
-    runner: Runner, folder: Path, base_url: str, rounds: int, session: Session, *, offline: bool = False
+    runner: Runner,
+    folder: Path,
+    base_url: str,
+    rounds: int,
+    session: Session,
+    *,
+    offline: bool = False,
+    live: bool = False,
 ) -> Iterator[Observation]:
-    """Run the test several times; yield what each round observed when it ends. `offline`: other sites add nothing.
+    """Run the test several times; yield what each round observed when it ends.
+
+    `offline`: other sites add nothing. `live`: the server at `base_url` answers all calls.
 
     Raises PlaywrightError if a round didn't write that.
     """
@@ -146,11 +155,11 @@ def run_rounds(
     for each in results:
         each.unlink(missing_ok=True)  # a pack's folder may have one of an earlier run
     for together in [results] if runner.runs_all else [[each] for each in results]:
-        yield from _run(runner, folder, base_url, together, session, offline=offline)
+        yield from _run(runner, folder, base_url, together, session, offline=offline, live=live)
 
 
 def _run(
-    runner: Runner, folder: Path, base_url: str, results: list[Path], session: Session, *, offline: bool
+    runner: Runner, folder: Path, base_url: str, results: list[Path], session: Session, *, offline: bool, live: bool
 ) -> Iterator[Observation]:
     prefixes = () if session.setup is None else (_SETUP_PREFIX,)
     kept = {
@@ -163,6 +172,8 @@ def _run(
         written["REPRODUCTION_SETUP"] = str(session.setup)
     if offline:
         written["REPRODUCTION_OFFLINE"] = "1"
+    if live:
+        written["REPRODUCTION_LIVE"] = "1"
     try:
         process = subprocess.Popen(  # noqa: S603 (the Playwright that was found)
             runner.command, cwd=folder, env={**kept, "BASE_URL": base_url, **written}, stdin=subprocess.DEVNULL,

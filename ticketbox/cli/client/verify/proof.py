@@ -15,25 +15,29 @@ PROOF = "proof.json"
 
 
 class Proof(msgspec.Struct, frozen=True):
-    """A run that saw the bug: on which commit, when, and the digest of the files that it ran."""
+    """A run that saw the bug: on which commit, when, and the digest of the files that it ran.
+
+    `live`: the server answered all calls.
+    """
 
     commit: str | None
     at: str
     digest: str
+    live: bool = False
 
 
-def has_proof(folder: Path) -> bool:
-    """Whether the files of a pack, as they are, have reproduced the bug before."""
+def has_proof(folder: Path, *, live: bool) -> bool:
+    """Whether the files of a pack, as they are, have reproduced the bug before, in a run of the same kind."""
     try:
         proof = msgspec.json.decode(folder.joinpath(PROOF).read_bytes(), type=Proof)
-        return proof.digest == _digest_files(folder)
+        return proof.live == live and proof.digest == _digest_files(folder)
     except (OSError, msgspec.DecodeError):
         return False
 
 
-def save_proof(pack: Path, folder: Path, commit: str | None) -> None:
+def save_proof(pack: Path, folder: Path, commit: str | None, *, live: bool) -> None:
     """Remember in a pack, a folder or a zip file, that the files in `folder` have reproduced the bug."""
-    proof = Proof(commit, datetime.now(UTC).isoformat(timespec="seconds"), _digest_files(folder))
+    proof = Proof(commit, datetime.now(UTC).isoformat(timespec="seconds"), _digest_files(folder), live)
     data = msgspec.json.format(msgspec.json.encode(proof), indent=2) + b"\n"
     try:
         if pack.is_dir():

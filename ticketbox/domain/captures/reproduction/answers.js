@@ -7,8 +7,8 @@
 /**
  * @typedef {{
  *   starts: number, ends: number, method: string, url: URL, body: unknown, status: number,
- *   headers: Record<string, string>, location: string, text: string, error: boolean, exact: boolean, taken: boolean, answered: boolean,
- *   served: boolean, asked: boolean,
+ *   headers: Record<string, string>, location: string, text: string, error: boolean, failure: string | null,
+ *   exact: boolean, taken: boolean, answered: boolean, served: boolean, asked: boolean,
  * }} Recorded
  */
 
@@ -18,10 +18,14 @@ export const API_TYPES = new Set(['fetch', 'xhr']);
 const ID = /^(?:\d+|[0-9a-f]{7,}|[0-9a-f-]{36}|[a-z]{1,5}[-_][0-9a-z]*\d[0-9a-z]*|(?=\D*\d)[\w-]{16,})$/i;
 /** What scripts send by mistake in place of a value. */
 export const MISTAKES = /^(?:undefined|null|NaN|Invalid Date|\[object \w+\])$/;
-const READING = /^(?:GET|HEAD|OPTIONS)$/;
+export const READING = /^(?:GET|HEAD|OPTIONS)$/;
 /** The headers that scripts read, without those that a browser obeys, which could lead it out of the recording. */
 const SERVED =
-  /^(?:content-(?:type|language|range)|etag|last-modified|retry-after|ratelimit-.*|x-(?!frame-|content-type-options|dns-|xss-|permitted-|sourcemap).*)$/;
+  /^(?:content-(?:type|language|range)|date|etag|last-modified|retry-after|ratelimit.*|x-(?!frame-|content-type-options|dns-|xss-|permitted-|sourcemap).*)$/;
+/** How the recorder describes a failure that is in an answer with status 200. */
+export const GRAPHQL_ERRORS = 'GraphQL errors';
+/** Links between pages of a list; a browser obeys others. */
+const PAGING = /;\s*rel="?(?:next|prev|previous|first|last|self)"?\s*$/i;
 const MOST_REDIRECTS = 20;
 
 /**
@@ -69,8 +73,15 @@ export const isMoved = (status) => status >= 300 && status < 400;
 function hasAnswer({ response: { status, content, redirectURL }, _error: error }) {
   if (status === 0) return Boolean(error);
   if (isMoved(status)) return Boolean(redirectURL) || content.text !== undefined;
+  if (status >= 400) return true;
   if (content._omittedReason === 'limit') return false;
-  return content.text !== undefined || content.size === 0 || status === 204 || status >= 400;
+  return content.text !== undefined || content.size === 0 || status === 204;
+}
+
+/** @param {string} name @param {string} value */
+function isServed(name, value) {
+  const isPaging = name === 'link' && value.split(',').every((link) => PAGING.test(link));
+  return (isPaging || SERVED.test(name)) && value !== REDACTED;
 }
 
 /** @param {any[]} entries @returns {Recorded[]} */
@@ -86,7 +97,7 @@ function parseCalls(entries) {
       ...Object.fromEntries(
         response.headers
           .map(({ name = '', value = '' }) => [name.toLowerCase(), value])
-          .filter(([name = '', value = '']) => SERVED.test(name) && value !== REDACTED),
+          .filter(([name = '', value = '']) => isServed(name, value)),
       ),
       ...(response.content.mimeType && {
         'content-type': response.content.mimeType,
@@ -94,7 +105,8 @@ function parseCalls(entries) {
     },
     location: response.redirectURL ?? '',
     text: response.content.text ?? '',
-    error: response.status === 0 || Boolean(error),
+    error: response.status === 0 || (Boolean(error) && !error.startsWith(GRAPHQL_ERRORS)),
+    failure: error ?? null,
     exact: false,
     taken: false,
     answered: false,
@@ -114,6 +126,7 @@ export function chooseAnswer(recorded, method, url, body) {
   /** @type {Recorded[]} */
   let similar = [];
   for (const each of recorded) {
+    if (each.body !== undefined && !isSameOperation(each.body, sent)) continue;
     const scores = [
       each.method === method ? 0 : null,
       comparePaths(each.url.pathname, url.pathname),
@@ -140,8 +153,8 @@ export function followRedirects(recorded, entry, body) {
   let { method } = entry;
   let sent = body;
   for (let last = entry; isMoved(last.status) && last.location; chain.push(last)) {
-    const isGet = last.status === 303 ? method !== 'HEAD' : last.status <= 302 && method === 'POST';
-    if (isGet) [method, sent] = ['GET', null];
+    const followed = followMethod(last.status, method);
+    if (followed !== method) [method, sent] = [followed, null];
     last.taken = true;
     const url = URL.canParse(last.location, last.url.href) ? new URL(last.location, last.url) : null;
     const next =
@@ -153,6 +166,12 @@ export function followRedirects(recorded, entry, body) {
   return chain;
 }
 
+/** The method with which a browser follows a redirect. @param {number} status @param {string} method */
+export function followMethod(status, method) {
+  const isGet = status === 303 ? method !== 'HEAD' : status <= 302 && method === 'POST';
+  return isGet ? 'GET' : method;
+}
+
 /**
  * Whether an answer is older than a change that the application already knows of: it was recorded while something in the
  * same place of the API was being changed, and now that change has been answered.
@@ -160,8 +179,6 @@ export function followRedirects(recorded, entry, body) {
  */
 export function isOutdated({ method, url, starts }, recorded) {
   if (!READING.test(method)) return false;
-  const isAbove = (/** @type {URL} */ one, /** @type {URL} */ other) =>
-    `${one.pathname}/`.startsWith(`${other.pathname}/`);
   return recorded.some(
     (each) =>
       each.served &&
@@ -169,17 +186,14 @@ export function isOutdated({ method, url, starts }, recorded) {
       each.status < 400 &&
       each.starts < starts &&
       starts < each.ends &&
-      (isAbove(each.url, url) || isAbove(url, each.url)),
+      isRelated(each.url, url),
   );
 }
 
-/**
- * Whether a recorded failure is the answer to a request with a body, although the capture lacks what was sent when it
- * failed: a request that is right by now gets it, too.
- * @param {Recorded} entry @param {string | null} body
- */
-export function isUncertain({ body: recorded, status, error }, body) {
-  return (error || status >= 400) && recorded === undefined && body !== null;
+/** Whether one of two addresses is in the other one's place of the API. @param {URL} one @param {URL} other */
+export function isRelated(one, other) {
+  const [path, otherPath] = [`${one.pathname}/`, `${other.pathname}/`];
+  return path.startsWith(otherPath) || otherPath.startsWith(path);
 }
 
 /** How many parts of two paths are equal; null if one differs that is no id. @param {string} path @param {string} other */
@@ -217,6 +231,16 @@ function compareValues(recorded, sent) {
     score += part;
   }
   return score;
+}
+
+/** Whether two bodies of GraphQL or JSON-RPC name the same operations. @param {any} recorded @param {any} sent */
+function isSameOperation(recorded, sent) {
+  const [names, others] = [recorded, sent].map((body) =>
+    (Array.isArray(body) ? body : [body]).map(
+      (each) => each?.operationName ?? (each?.jsonrpc && each.method) ?? null,
+    ),
+  );
+  return [names, others].every((each) => each?.every((name) => name === null)) || `${names}` === `${others}`;
 }
 
 /** @param {object} one @param {object} other */

@@ -96,7 +96,8 @@ class Expectations(msgspec.Struct, frozen=True):
     somebody without an account sent the capture, `confirmed` whether a member confirmed it. `place` is where the bug
     happened, `background` the other errors of the capture, and `browser` the one that it comes from, unless it words
     errors as Chromium, in which the test runs. `bug` names the failure in the capture, and `storage` is what the page
-    had stored when the recording began.
+    had stored when the recording began. The server answers `faults` in a run, not the recording; with `needs_server`,
+    nothing else can say whether the bug is still there.
     """
 
     capture_id: str
@@ -113,6 +114,8 @@ class Expectations(msgspec.Struct, frozen=True):
     acted_at: float | None = None
     failed_at: float | None = None
     submits: bool = False
+    faults: list[ExpectedRequest] = []
+    needs_server: bool = False
     external: bool = False
     confirmed: bool = False
     place: Place | None = None
@@ -139,7 +142,7 @@ def describe_bug(bug: Bug | None) -> tuple[list[ExpectedError], list[ExpectedReq
             message = format_error(entry).removeprefix(f"{entry.name}: ")[:MAX_TEXT]
             return [ExpectedError(entry.name, message, entry.count)], [], []
         case NetworkEntry() as entry:
-            return [], [_describe_request(entry)], []
+            return [], [describe_request(entry)], []
         case ConsoleEntry() as entry:
             return [], [], [" ".join(entry.args)[:MAX_TEXT]]
         case None:
@@ -287,7 +290,7 @@ def _list_missing_sent(network: Sequence[NetworkEntry], expected: Expectations) 
     if not expected.is_found_by_requests:
         return []
     bug = expected.failed_requests[0]
-    if not any(_describe_request(each) == bug and each.request.omitted_reason is not None for each in network):
+    if not any(describe_request(each) == bug and each.request.omitted_reason is not None for each in network):
         return []
     return [
         "What was sent with the request that failed isn't in the capture, so the test can't tell it from a corrected "
@@ -295,7 +298,8 @@ def _list_missing_sent(network: Sequence[NetworkEntry], expected: Expectations) 
     ]
 
 
-def _describe_request(entry: NetworkEntry) -> ExpectedRequest:
+def describe_request(entry: NetworkEntry) -> ExpectedRequest:
+    """Describe a request that failed."""
     return ExpectedRequest(entry.method, entry.url, entry.status, entry.error)
 
 

@@ -124,6 +124,7 @@ export function createMatcher(expected, rules, replaced) {
       (/** @type {FailedRequest} */ each) =>
         each.method === method &&
         each.status === status &&
+        (status === null || status >= 400 || each.error === error) &&
         comparePaths(readPath(each.url), readPath(url)) !== null,
     );
   const isBackground = (/** @type {string} */ text) =>
@@ -139,7 +140,7 @@ export function createMatcher(expected, rules, replaced) {
       const printed = seen.printed.find(isPrinted);
       if (printed) return printed.text;
       const request = seen.failed_requests.find(isRequest);
-      return request ? `${request.method} ${request.url}: ${request.status ?? request.error}` : null;
+      return request ? `${request.method} ${request.url}: ${request.error ?? request.status}` : null;
     },
     /** An error that the capture doesn't have. @param {Failures} seen @returns {string | null} */
     findOther(seen) {

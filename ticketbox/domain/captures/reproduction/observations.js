@@ -1,6 +1,7 @@
 // @ts-check
 /** What a run observes, and the file that says it. */
 import { readFileSync, writeFileSync } from 'node:fs';
+import { GRAPHQL_ERRORS } from './answers.js';
 
 const POLL_MS = 100;
 
@@ -44,12 +45,16 @@ export async function observe(page, file, lacking) {
     for (const { kind, name, message, stack, frames, source } of record.errors ?? [])
       if ((kind === 'error' || kind === 'unhandledrejection') && isNew(kind, name, message, source))
         observed.errors.push({ name, message, stack: stack ?? '', frames });
+    for (const { method, url, status, error } of record.network ?? [])
+      if (error?.startsWith(GRAPHQL_ERRORS) && isNew(method, url, error))
+        observed.failed_requests.push({ method, url, status, error });
     for (const { level, args, stack, source } of record.console ?? [])
       if (level === 'error' && isNew(...args, source))
         observed.printed.push({ text: args.join(' '), frames: parseFrames(stack ?? '') });
   };
   await page.exposeBinding('__reproductionRecord', (_, /** @type {string} */ said) => add(said));
-  await page.addInitScript(`${readFileSync(file, 'utf8')};(${exposeRecord})();`);
+  const recorder = readFileSync(file, 'utf8');
+  await page.addInitScript(`globalThis.ticketboxRecordsBodies = true;${recorder};(${exposeRecord})();`);
   let reading = Promise.resolve();
   const read = async () => {
     for (const frame of page.frames()) add(await frame.evaluate(readRecord).catch(() => null)); // a page that is being left

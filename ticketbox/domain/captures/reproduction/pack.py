@@ -21,6 +21,7 @@ from ticketbox.domain.captures.redaction.redactor import redact_text
 from ticketbox.domain.captures.reproduction import expectations
 from ticketbox.domain.captures.reproduction.bug import Bug, find_bug, find_failure
 from ticketbox.domain.captures.reproduction.expectations import Expectations, StoredState, TimedStep
+from ticketbox.domain.captures.reproduction.faults import find_faults, needs_server
 from ticketbox.domain.captures.reproduction.plan import Line, plan_steps
 from ticketbox.domain.captures.reproduction.spec import write_spec
 from ticketbox.domain.captures.steps import build_steps
@@ -32,7 +33,7 @@ RECORDER = "recorder.js"
 # the same for every capture
 HELPERS = (
     "reproduction.js", "reproduction.d.ts", "acts.js", "answers.js", "boundary.js", "elements.js", "failures.js",
-    "observations.js", "reasons.js", "storage.js", "verdict.js", MESSAGES, RECORDER,
+    "observations.js", "reasons.js", "server.js", "sockets.js", "storage.js", "verdict.js", MESSAGES, RECORDER,
 )  # fmt: skip
 _RECORDER_HEAD = b"/* eslint-disable */\n// @ts-nocheck\n"
 _FIRST_DATE = (1980, 1, 1, 0, 0, 0)  # the same capture always has the same pack
@@ -48,7 +49,13 @@ npm install --save-dev @playwright/test && npx playwright install chromium
 BASE_URL=http://localhost:3000 npx playwright test reproduce.spec.ts
 ```
 
-{looks_for}{missing}
+{looks_for}{server}{missing}
+"""
+
+
+_SERVER = """
+{who}, the server at `BASE_URL` answers the calls that failed, and those that depend on them. They are
+sent to it, writes too.
 """
 
 
@@ -128,6 +135,8 @@ def _build_expectations(recording: Recording, lines: Sequence[Line], bug: Bug | 
     capture, began = recording.capture, _find_beginning(recording)
     wait_ms = expectations.compute_wait(lines, bug and bug.at, began)
     errors, failed_requests, console_errors = expectations.describe_bug(bug)
+    acted_at = expectations.find_last_act(lines)
+    faults = find_faults(bug, recording.network, capture.page.url, acted_at)
     expected = Expectations(
         capture_id=capture.id,
         ticket_id=capture.ticket_id,
@@ -144,9 +153,11 @@ def _build_expectations(recording: Recording, lines: Sequence[Line], bug: Bug | 
         missing=[],
         title=redact_text(capture.page.title)[0],
         unknown=expectations.list_unknown(lines, capture.health, wait_ms, began),
-        acted_at=expectations.find_last_act(lines),
+        acted_at=acted_at,
         failed_at=bug and bug.at,
         submits=expectations.has_submitted(lines),
+        faults=[*map(expectations.describe_request, faults)],
+        needs_server=needs_server(bug, faults),
         external=capture.external,
         confirmed=capture.confirmed is not None,
         place=expectations.find_place(bug),
@@ -209,7 +220,7 @@ def _describe_expectations(expected: Expectations) -> list[str]:
     errors = [format_error(each) for each in expected.errors]
     printed = [f"{each} (in the console)" for each in expected.console_errors]
     failed = [
-        f"{each.method} {each.url}: {each.status or each.error or 'no answer'}" for each in expected.failed_requests
+        f"{each.method} {each.url}: {each.error or each.status or 'no answer'}" for each in expected.failed_requests
     ]
     return [" ".join(each.split())[:200] for each in (errors or printed or failed)]
 
@@ -217,11 +228,13 @@ def _describe_expectations(expected: Expectations) -> list[str]:
 def _write_readme(title: str, key: str, expected: Expectations) -> str:
     looks_for = "".join(f"- {each}\n" for each in _describe_expectations(expected))
     missing = "".join(f"- {each}\n" for each in expected.missing)
+    who = "Because the failure is an answer of the server" if expected.needs_server else "If there is one"
     return (
         _README.format(
             title=" ".join(title.split()),
             key=key,
             looks_for=f"It looks for:\n\n{looks_for}" if looks_for else "",
+            server=_SERVER.format(who=who) if expected.faults else "",
             missing=f"\nWhat the capture lacks:\n\n{missing}" if missing else "",
         ).rstrip()
         + "\n"

@@ -22,11 +22,12 @@ const UNSERVED = (/** @type {number} */ status) => status === 404 || status === 
  */
 export function findMissed(calls, expected, sent) {
   const site = URL.canParse(expected.page) ? nameSite(new URL(expected.page)) : '';
-  const isBug = (/** @type {Recorded} */ { method, url, status }) =>
+  const isBug = (/** @type {Recorded} */ { method, url, status, failure }) =>
     expected.failed_requests.some(
       (/** @type {import('./failures.js').FailedRequest} */ each) =>
         each.method === method &&
         (each.status ?? 0) === status &&
+        (status === 0 || status >= 400 || each.error === failure) &&
         URL.canParse(each.url) &&
         new URL(each.url).href === url.href,
     );
@@ -50,17 +51,29 @@ export function findMissed(calls, expected, sent) {
 }
 
 /**
- * Find an event stream or a socket that brought messages after the last step: they aren't served.
- * @param {any[]} entries Of network.har. @param {any} expected @param {boolean} isLive Whether the run got any.
+ * Find an event stream or a socket that brought messages after the last step, which the run didn't get.
+ * @param {any[]} entries Of network.har. @param {any} expected @param {boolean} isLive Whether the run got any of a server.
+ * @param {import('./sockets.js').Stream[]} streams
  */
-export function findUnserved(entries, expected, isLive) {
+export function findUnserved(entries, expected, isLive, streams) {
   if (isLive) return undefined;
-  return entries.find(({ _webSocketMessages: messages = [] }) =>
-    messages.some(
-      (/** @type {{ type: string, time: number }} */ { type, time }) =>
-        type === 'receive' && isBetween(time * 1_000, expected),
-    ),
+  return entries.find(
+    ({ _webSocketMessages: messages = [], request: { url } }) =>
+      !streams.some(({ path, isServed }) => isServed && path === new URL(url).pathname) &&
+      messages.some(
+        (/** @type {{ type: string, time: number }} */ { type, time }) =>
+          type === 'receive' && isBetween(time * 1_000, expected),
+      ),
   );
+}
+
+/**
+ * Whether a recorded failure is the answer to a request with a body, although the capture lacks what was sent when it
+ * failed: a request that is right by now gets it, too.
+ * @param {Recorded} entry @param {string | null} body
+ */
+export function isUncertain({ body: recorded, status, error }, body) {
+  return (error || status >= 400) && recorded === undefined && body !== null;
 }
 
 /**

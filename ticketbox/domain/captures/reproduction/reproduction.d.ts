@@ -3,7 +3,7 @@ import type { Locator, Page } from '@playwright/test';
 export function replayCapture(
   page: Page,
   testInfo: { file: string },
-  options?: { unknown?: 'pass' | 'fail'; offline?: boolean },
+  options?: { unknown?: 'pass' | 'fail'; offline?: boolean; live?: boolean },
 ): Promise<{
   open(path: string): Promise<void>;
   arrive(path: string): Promise<void>;

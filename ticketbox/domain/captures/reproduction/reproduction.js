@@ -13,7 +13,6 @@ import {
   followRedirects,
   isMoved,
   isOutdated,
-  isUncertain,
   listCalls,
   listStatuses,
 } from './answers.js';
@@ -22,7 +21,9 @@ import { buildAddress, confine } from './boundary.js';
 import { createChooser } from './elements.js';
 import { createMatcher, isSamePath, listReplaced, readRoute } from './failures.js';
 import { observe, saveResult } from './observations.js';
-import { explain, explainDocument, findMissed, findUnserved } from './reasons.js';
+import { explain, explainDocument, findMissed, findUnserved, isUncertain } from './reasons.js';
+import { followServer } from './server.js';
+import { listStreams, serveStreams } from './sockets.js';
 import { addLacking, listLacking, runSetup, seedLater, seedStorage } from './storage.js';
 import { judge } from './verdict.js';
 
@@ -32,6 +33,7 @@ import { judge } from './verdict.js';
 const SLOWEST_MS = 1_000;
 const ACTION_MS = 5_000;
 const UNSENT_MS = 500;
+const SERVER_MS = 30_000;
 /** How long a failure is waited for after the last step, at most. */
 const FAILURE_MS = 20_000;
 
@@ -39,9 +41,9 @@ const FAILURE_MS = 20_000;
  * Start replaying a capture in a page.
  * @param {import('@playwright/test').Page} page
  * @param {{ file: string }} testInfo The test's file; the capture's files are in the same folder.
- * @param {{ unknown?: 'pass' | 'fail', offline?: boolean }} [options] What happens to calls that weren't recorded, and
- *   whether other sites may add scripts, styles, fonts and images to the page. Everything else that leaves the origin of
- *   BASE_URL always fails.
+ * @param {{ unknown?: 'pass' | 'fail', offline?: boolean, live?: boolean }} [options] What happens to calls that weren't
+ *   recorded, whether other sites may add scripts, styles, fonts and images to the page, and whether the server at
+ *   BASE_URL answers all calls. Everything else that leaves the origin of BASE_URL always fails.
  */
 export async function replayCapture(page, testInfo, options = {}) {
   const prepared = await runSetup(page, process.env.BASE_URL ?? '');
@@ -55,13 +57,17 @@ export async function replayCapture(page, testInfo, options = {}) {
 
 /**
  * @param {import('@playwright/test').Page} page @param {{ file: string }} testInfo
- * @param {{ unknown?: 'pass' | 'fail', offline?: boolean }} options
+ * @param {{ unknown?: 'pass' | 'fail', offline?: boolean, live?: boolean }} options
  * @param {Record<string, string>} prepared What the setup left in session storage.
  */
 async function startReplay(
   page,
   testInfo,
-  { unknown = 'pass', offline = Boolean(process.env.REPRODUCTION_OFFLINE) },
+  {
+    unknown = 'pass',
+    offline = Boolean(process.env.REPRODUCTION_OFFLINE),
+    live = Boolean(process.env.REPRODUCTION_LIVE),
+  },
   prepared,
 ) {
   const base = process.env.BASE_URL ?? '';
@@ -100,6 +106,7 @@ async function startReplay(
   let isUsed = false;
   /** @type {import('./reasons.js').Sent[]} */
   const sent = [];
+  const streams = live ? [] : listStreams(entries);
   /** Whether messages came from a socket or an event stream of the application. */
   let isLive = false;
   /** Also the steps of which the capture doesn't say what to act on, which a person can add. @type {typeof steps} */
@@ -131,6 +138,7 @@ async function startReplay(
   const noteError = (/** @type {unknown} */ error) => {
     broken ??= { number: current, reason: explain(error) };
   };
+  const server = followServer(expected, base, live, noteError);
   // also what a service worker of the page answers, which isn't served here
   page.context().on('request', (request) => {
     if (!API_TYPES.has(request.resourceType())) return;
@@ -142,7 +150,7 @@ async function startReplay(
   page.on('crash', () => noteError('the page crashed'));
   page.on('websocket', (socket) => socket.on('framereceived', () => (isLive = true)));
   page.on('response', (response) => {
-    if (response.ok() && response.request().resourceType() === 'eventsource') isLive = true;
+    if (response.ok() && response.request().resourceType() === 'eventsource') isLive = streams.length === 0;
     const reason = explainDocument(response, listStatuses(entries, new URL(response.url()).pathname));
     if (reason && response.frame() === page.mainFrame()) lost ??= { number: current, reason };
   });
@@ -170,7 +178,7 @@ async function startReplay(
       };
     if (dialogs.isAnyUnasked()) return { number, reason: 'the dialog that was answered never opened' };
     if (expected.submits && !takeSubmit()) return { number, reason: 'the form was never submitted' };
-    const unserved = findUnserved(entries, expected, isLive);
+    const unserved = findUnserved(entries, expected, isLive, streams);
     if (unserved)
       return {
         number,
@@ -189,21 +197,22 @@ async function startReplay(
     if (!API_TYPES.has(request.resourceType())) return route.fallback();
     /** @type {[string, URL, string | null]} */
     const call = [request.method(), new URL(request.url()), request.postData()];
-    const entry = chooseAnswer(recorded, ...call);
+    const entry = chooseAnswer(recorded, ...call) ?? server.findFault(recorded, call[0], call[1]);
     if (!entry) {
       const known = chooseAnswer(unanswered, ...call);
-      if (known) lacking.set(request, known.status);
+      if (known && !live) lacking.set(request, known.status);
       return unknown === 'fail' ? route.abort('blockedbyclient') : route.fallback();
     }
     const chain = followRedirects(recorded, entry, request.postData());
     const answer = chain.at(-1) ?? entry;
-    if (isOutdated(answer, recorded)) observed.outdated = true;
-    if (isUncertain(answer, request.postData())) observed.uncertain = true;
     answer.taken = true;
     pending += 1;
     const isAhead = ({ at = 0 }) => at > entry.starts && at < answer.ends;
     const due = Math.max(0, ...moments.filter(isAhead).map(({ number }) => number));
     try {
+      if (server.answers(chain, call[1]) && (await server.answer(route, chain))) return;
+      if (isOutdated(answer, recorded)) observed.outdated = true;
+      if (isUncertain(answer, request.postData())) observed.uncertain = true;
       await sleep(((answer.ends - entry.starts) * SLOWEST_MS) / slowest);
       await waitUntil(() => done >= due, ACTION_MS);
       await (answer.error ? route.abort('failed') : route.fulfill(buildAnswer(answer, request)));
@@ -212,6 +221,9 @@ async function startReplay(
       pending -= 1;
     }
   };
+  await serveStreams(page, streams, waitUntil, (time) => {
+    return done >= Math.max(0, ...moments.filter(({ at }) => at < time).map(({ number }) => number));
+  });
   await page.context().route(/^https?:/, (route) =>
     serve(route).catch(async (error) => {
       if (page.isClosed() || explain(error).includes('has been closed')) return; // nobody waits for the answer
@@ -238,7 +250,7 @@ async function startReplay(
   /** Judge the run, and keep the judgement. @param {Obstacle | null} obstacle */
   const conclude = async (obstacle) => {
     const found = { broken, obstacle, bug: findBug(observed), other: findOther(observed) };
-    const judgement = judge(expected, observed, found);
+    const judgement = judge(expected, { ...observed, ...server.seen }, found);
     await saveResult(isInside() && !page.isClosed() ? page : null, judgement, observed);
     return { ...judgement, bug: found.bug };
   };
@@ -246,6 +258,8 @@ async function startReplay(
   /** Wait for what the capture saw; return why the run says nothing, if it doesn't happen. */
   const waitForBug = async () => {
     await waitForAnswers(Infinity);
+    await waitUntil(() => server.seen.waiting === 0, SERVER_MS);
+    if (server.seen.waiting) noteError(`the server didn't answer within ${SERVER_MS / 1_000} s`);
     await waitUntil(hasFailed, Math.min(expected.wait_ms, FAILURE_MS));
     const isAlive = await Promise.race([readAll().then(() => true), sleep(ACTION_MS, false, { ref: false })]);
     if (hasFailed()) return null;

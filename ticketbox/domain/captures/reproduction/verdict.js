@@ -12,7 +12,8 @@ import { isFoundByRequests } from './failures.js';
  * Judge a run. A captured error proves the bug even if it made the next step impossible; a run that stopped for any other
  * reason says nothing, and so do a failure after an outdated answer and a run whose harness failed.
  * @param {any} expected expected.json
- * @param {{ diverged: boolean, outdated: boolean, uncertain: boolean }} observed
+ * @param {{ diverged: boolean, outdated: boolean, uncertain: boolean, different: string | null }} observed `different`: how
+ *   the server failed, if not as in the capture.
  * @param {{ broken: Obstacle | null, obstacle: Obstacle | null, bug: string | null, other: string | null }} found
  *   What the harness itself failed at, what kept the run from the bug, the bug, and another error of the page.
  * @returns {Judgement}
@@ -42,6 +43,7 @@ export function judge(expected, observed, { broken, obstacle, bug, other }) {
       'the capture lacks what was sent with the request that failed, and the page may have sent something else',
     );
   if (bug !== null) return says('reproduced');
+  if (observed.different) return says('different_error', observed.different);
   if (observed.diverged)
     return says('not_reached', 'the capture lacks answers that the API at BASE_URL gives differently');
   if (other === null) return says('gone');

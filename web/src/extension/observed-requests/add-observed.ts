@@ -27,6 +27,8 @@ const TYPES: { [type: string]: string } = {
   media: 'media',
   websocket: 'websocket',
 };
+/** Of a look into the cache, after which the browser asks the network: nothing failed. */
+const CACHE_MISS = 'net::ERR_CACHE_MISS';
 /** What only the page can tell from other requests. */
 const PAGE_TYPES = new Set(['fetch', 'xhr', 'websocket', 'eventsource']);
 
@@ -40,7 +42,8 @@ export function addObserved(network: NetworkEntry[], observed: ObservedRequest[]
   const owners = new Map<string, NetworkEntry>();
   const unseen: ObservedRequest[] = [];
   // from the last one, because a page can have asked for the same address before without a request
-  for (const request of observed.filter(({ ts }) => ts >= since).sort((a, b) => b.ts - a.ts)) {
+  const made = observed.filter(({ ts, error }) => ts >= since && error !== CACHE_MISS);
+  for (const request of made.sort((a, b) => b.ts - a.ts)) {
     const entry = takeEntry(free, request);
     if (!entry) unseen.push(request);
     else {

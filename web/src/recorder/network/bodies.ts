@@ -6,7 +6,7 @@ export const MAX_BODY_LENGTH = 16_384;
 export const MAX_MESSAGE = 400;
 const MAX_MESSAGE_TEXT = 2_048;
 const TEXT_TYPE =
-  /^(?:text\/|application\/(?:[\w.+-]*\+)?(?:json|xml|javascript|x-www-form-urlencoded|graphql))/i;
+  /^(?:text\/|application\/(?:[\w.+-]*\+)?(?:json|xml|javascript|x-www-form-urlencoded|graphql)|application\/(?:x-)?(?:ndjson|jsonl|jsonlines))/i;
 
 export type Body = Required<Pick<NonNullable<NetworkEntry['request']>, 'body' | 'bytes' | 'omitted_reason'>>;
 
@@ -43,9 +43,9 @@ export function readMessage(data: unknown, recordsBodies: boolean): Body {
   };
 }
 
-/** Whether a media type is text that ends; an event stream doesn't. */
+/** Whether a media type is text. */
 export function isTextType(type: string | undefined): boolean {
-  return type !== undefined && TEXT_TYPE.test(type) && !type.startsWith('text/event-stream');
+  return type !== undefined && TEXT_TYPE.test(type);
 }
 
 function sizeOf(body: unknown): number | null {

@@ -4,6 +4,8 @@ import { createShortError } from '../stack-trace';
 import { isTextType, MAX_BODY_LENGTH, omitBody, readRequestBody, truncateBody, type Body } from './bodies';
 import { captureAddress, ScriptRequest, type RequestLog } from './requests';
 
+/** How long a stream that may never end is read. */
+const MAX_STREAM_MS = 60_000;
 /** The statuses of responses without a body (Fetch, 2.2.3). */
 const NULL_BODY_STATUSES = new Set([101, 103, 204, 205, 304]);
 
@@ -73,27 +75,33 @@ function addResponse(request: ScriptRequest, response: Response, recordsBodies: 
     request.responseBody = omitBody('binary');
   else {
     request.responseBody = omitBody('unavailable');
-    void readStart(response.clone().body!).then(
-      (body) => (request.responseBody = body),
+    const isEndless = /^text\/event-stream/i.test(response.headers.get('content-type')!);
+    void readStart(response.clone().body!, (body) => (request.responseBody = body), isEndless).catch(
       () => {},
     );
   }
 }
 
-/** Read the beginning of a text stream, and cancel the rest. */
-async function readStart(stream: ReadableStream<Uint8Array>): Promise<Body> {
+/** Read the beginning of a text stream, and cancel the rest. Of one that may never end, what came is kept meanwhile. */
+async function readStart(
+  stream: ReadableStream<Uint8Array>,
+  keep: (body: Body) => void,
+  isEndless: boolean,
+): Promise<void> {
   const reader = stream.getReader();
+  if (isEndless) setTimeout(() => void reader.cancel().catch(() => {}), MAX_STREAM_MS);
   const decoder = new TextDecoder();
   let text = '';
   let bytes = 0;
   while (text.length <= MAX_BODY_LENGTH) {
     const { value, done } = await reader.read();
-    if (done) return truncateBody(text + decoder.decode(), bytes);
+    if (done) return keep(truncateBody(text + decoder.decode(), bytes));
     bytes += value.length;
     text += decoder.decode(value, { stream: true });
+    if (isEndless) keep(truncateBody(text));
   }
   void reader.cancel();
-  return truncateBody(text);
+  keep(truncateBody(text));
 }
 
 function messageOf(error: unknown): string {

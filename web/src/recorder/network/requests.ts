@@ -3,6 +3,7 @@ import { now } from '../natives/natives';
 import { RingBuffer } from '../ring-buffer';
 import { parseStack, readStack } from '../stack-trace';
 import { omitBody, type Body } from './bodies';
+import { describeGraphqlErrors } from './graphql-errors';
 
 const MAX_HEADERS = 100;
 const MAX_MESSAGES = 50;
@@ -57,11 +58,12 @@ export class ScriptRequest {
 
   toEntry(): NetworkEntry {
     const headers = convertHeaders(this.responseHeaders);
+    const url = resolveAddress(this.url);
     return {
       id: '-',
       ts: this.startedAt,
       method: this.method.slice(0, 32),
-      url: resolveAddress(this.url),
+      url,
       status: this.status,
       status_text: this.statusText,
       type: this.type,
@@ -73,7 +75,7 @@ export class ScriptRequest {
         mime: headers['content-type']?.split(';')[0]?.trim() ?? null,
       },
       initiator: parseStack(readStack(this.callSite))[0]?.url ?? null,
-      error: this.error,
+      error: this.error ?? describeGraphqlErrors(url, this.body.body, this.responseBody.body),
       from_cache: false,
       ...(this.#messages.length ? { messages: [...this.#messages] } : {}),
       frame: null,

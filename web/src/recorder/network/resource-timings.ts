@@ -101,7 +101,7 @@ function addTimings(scriptRequests: NetworkEntry[], timings: Timing[]): Timing[]
     const index = candidates?.findIndex((each) => each.ts <= startedAt + CLOCK_TOLERANCE_MS) ?? -1;
     if (index < 0) return true;
     const [entry] = candidates!.splice(index, 1);
-    if (entry!.error) return false;
+    if (entry!.error && !entry!.status) return false;
     entry!.duration_ms = Math.max(0, performance.timeOrigin + timing.responseEnd - entry!.ts);
     entry!.from_cache = isFromCache(timing);
     entry!.response!.bytes = timing.encodedBodySize || entry!.response!.bytes;

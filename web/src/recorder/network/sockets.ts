@@ -6,6 +6,7 @@ import { captureAddress, ScriptRequest, type RequestLog } from './requests';
 
 const NORMAL_CLOSE_CODES = new Set([1000, 1001, 1005]);
 const CLOSED = 2;
+const MAX_EVENT = 200;
 const addListener = EventTarget.prototype.addEventListener;
 
 /** Start recording WebSocket and EventSource: how each connection opened and ended, and its last messages. */
@@ -50,7 +51,7 @@ export function recordSockets(log: RequestLog): void {
       const follow = (type: string) => {
         if (types.has(type)) return;
         types.add(type);
-        listen(source, type, ({ data }: MessageEvent) => addMessage(request, data, false));
+        listen(source, type, ({ data }: MessageEvent) => addMessage(request, data, false, type));
       };
       follow('message');
       streams.set(source, follow);
@@ -61,8 +62,9 @@ export function recordSockets(log: RequestLog): void {
     }),
   );
 
-  function addMessage(request: ScriptRequest, data: unknown, sent: boolean): void {
-    request.addMessage({ ts: now(), sent, ...readMessage(data, log.recordsBodies) });
+  function addMessage(request: ScriptRequest, data: unknown, sent: boolean, event?: string): void {
+    const type = event === undefined || event === 'message' ? {} : { event: event.slice(0, MAX_EVENT) };
+    request.addMessage({ ts: now(), sent, ...readMessage(data, log.recordsBodies), ...type });
   }
 }
 

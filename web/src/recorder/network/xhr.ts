@@ -81,5 +81,9 @@ function addResponse(request: ScriptRequest, xhr: XMLHttpRequest, recordsBodies:
     request.responseBody = omitBody('binary');
   else if (xhr.responseType === '' || xhr.responseType === 'text')
     request.responseBody = truncateBody(xhr.responseText);
+  else if (xhr.responseType === 'json')
+    request.responseBody = truncateBody(JSON.stringify(xhr.response) ?? '');
+  else if (xhr.responseType === 'arraybuffer' && xhr.response)
+    request.responseBody = truncateBody(new TextDecoder().decode(xhr.response as ArrayBuffer));
   else request.responseBody = omitBody('unavailable');
 }

@@ -1,4 +1,5 @@
 /** What a capture shows, in a few words: the chips of the popup. */
+import { hasFailed } from '../../../../recorder/network/graphql-errors';
 import type { Draft } from '../../../storage';
 
 export interface Chip {
@@ -19,7 +20,7 @@ export function describeEvidence({ envelope, streams }: Draft): Chip[] {
     kind: 'error',
     text: count > 1 ? `${name} ×${count.toLocaleString('en')}` : name,
   }));
-  const failed = streams.network.filter(({ status, error }) => (status ?? 0) >= 400 || (error && !status));
+  const failed = streams.network.filter(hasFailed);
   if (failed.length)
     chips.push({ kind: 'failed', text: `${failed.length} failed request${failed.length === 1 ? '' : 's'}` });
   const logged = streams.console.filter(({ level }) => level === 'error').length;
