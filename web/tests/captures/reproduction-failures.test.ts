@@ -1,12 +1,21 @@
 import { describe, expect, it } from 'vitest';
 import {
-  findCaptured,
-  isSame,
+  createMatcher,
   isSamePath,
   listReplaced,
 } from '../../../ticketbox/domain/captures/reproduction/failures.js';
 import { listCalls } from '../../../ticketbox/domain/captures/reproduction/answers.js';
+import rules from '../../../ticketbox/domain/captures/messages.json';
 
+const NOTHING = {
+  errors: [],
+  console_errors: [],
+  failed_requests: [],
+  background: [],
+  place: null,
+  browser: null,
+};
+const SEEN = { errors: [], printed: [], failed_requests: [] };
 const REPLACED = ['Xxxx Xxxxxb', 'Sample', 'Sa', '3'];
 
 describe('messages', () => {
@@ -24,7 +33,7 @@ describe('messages', () => {
     ['anything', 'Sample', false], // too little would be compared
     ['Failed (a+b) for lamp [x]', 'Failed (a+b) for Sample [x]', true],
   ])('%s, seen as %s', (captured, seen, same) => {
-    expect(isSame(captured, seen, REPLACED)).toBe(same);
+    expect(createMatcher(NOTHING, rules, REPLACED).isSame(captured, seen)).toBe(same);
   });
 
   it('are compared with samples and stand-ins replaced', () => {
@@ -44,35 +53,23 @@ describe('messages', () => {
     };
     const replaced = listReplaced(expected, answered);
     expect(replaced).toEqual(['Xxxx Xxxxxb', 'Sample']);
-    const observe = (message: string) => ({
-      errors: [{ name: 'Error', message, stack: '' }],
-      failed_requests: [],
-      console_errors: [],
+    const { findBug } = createMatcher({ ...NOTHING, ...expected }, rules, replaced);
+    const see = (message: string) => ({
+      ...SEEN,
+      errors: [{ name: 'Error', message, stack: '', frames: [] }],
     });
-    expect(findCaptured(expected, observe('No order of Xxxx Xxxxxb'), replaced)).toContain('Xxxx');
-    expect(findCaptured(expected, observe('No order of Bo Ek'), replaced)).toBeNull();
+    expect(findBug(see('No order of Xxxx Xxxxxb'))).toContain('Xxxx');
+    expect(findBug(see('No order of Bo Ek'))).toBeNull();
   });
 });
 
 it('captured text that is no address, and requests that the run refused, are never found', () => {
   const failed = { method: 'GET', status: null, error: 'net::ERR_FAILED' };
-  const find = (url: string, error: string) =>
-    findCaptured(
-      {
-        errors: [],
-        console_errors: [],
-        failed_requests: [
-          { ...failed, url: 'https://[bad' },
-          { ...failed, url },
-        ],
-      },
-      {
-        errors: [],
-        console_errors: [],
-        failed_requests: [{ ...failed, url: 'http://localhost/pay', error }],
-      },
-      [],
-    );
+  const find = (url: string, error: string) => {
+    const requests = ['https://[bad', url].map((each) => ({ ...failed, url: each }));
+    const { findBug } = createMatcher({ ...NOTHING, failed_requests: requests }, rules, []);
+    return findBug({ ...SEEN, failed_requests: [{ ...failed, url: 'http://localhost/pay', error }] });
+  };
   expect(find('https://shop.example/pay', 'net::ERR_FAILED')).toContain('/pay');
   expect(find('https://shop.example/pay', 'net::ERR_BLOCKED_BY_CLIENT.Inspector')).toBeNull();
   expect(find('https://shop.example/other', 'net::ERR_FAILED')).toBeNull();

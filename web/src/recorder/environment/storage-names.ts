@@ -2,7 +2,7 @@
 import type { Environment } from '../capture-types';
 import { MAX_STORED_VALUE } from '../redaction/storage-shape';
 
-export type StoredAtStart = NonNullable<NonNullable<Environment['storage']>['start']>[number];
+export type StoredAtStart = Partial<NonNullable<NonNullable<Environment['storage']>['start']>[number]>;
 type StorageNames = NonNullable<Environment['storage']>;
 
 const MAX_NAMES = 50;
@@ -22,7 +22,7 @@ export function readStorageNames(): StorageNames {
 }
 
 /** Read what the page has stored, before its first script runs. A value is null beyond the limits. */
-export function readStoredValues(): Required<StoredAtStart> {
+export function readStoredValues(): Required<Omit<StoredAtStart, 'document'>> {
   let left = MAX_VALUES;
   const readAll = (storage: () => Storage) => {
     const found: { [name: string]: string | null } = {};
