@@ -12,11 +12,14 @@ _MODULE = """\
 import { chromium } from %(core)s;
 import { fileURLToPath } from 'node:url';
 
+let options = {};
+test.use = ({ contextOptions, ...others }) => (options = { ...options, ...contextOptions, ...others });
+
 export async function test(name, run) {
   const args = ['--no-sandbox', ...JSON.parse(process.env.CHROMIUM_ARGUMENTS ?? '[]')];
   const browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args });
   try {
-    await run({ page: await (await browser.newContext()).newPage() }, { file: fileURLToPath(process.env.SPEC) });
+    await run({ page: await (await browser.newContext(options)).newPage() }, { file: fileURLToPath(process.env.SPEC) });
   } catch (error) {
     console.error(error.message);
     process.exitCode = 1;
