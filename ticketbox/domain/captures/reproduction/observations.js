@@ -41,7 +41,7 @@ export async function observe(page, file, lacking) {
     return !known.has(text) && known.add(text);
   };
   const add = (/** @type {string | null} */ said) => {
-    const record = said === null ? {} : JSON.parse(said);
+    const record = said ? JSON.parse(said) : {}; // a document without the recorder says nothing
     for (const { kind, name, message, stack, frames, source } of record.errors ?? [])
       if ((kind === 'error' || kind === 'unhandledrejection') && isNew(kind, name, message, source))
         observed.errors.push({ name, message, stack: stack ?? '', frames });
