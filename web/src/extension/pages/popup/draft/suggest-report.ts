@@ -79,7 +79,9 @@ function isConsequence(step: ActionEntry, previous: ActionEntry | undefined): bo
 }
 
 function composeTitle(failure: { what: string; line: string; ts: number }, steps: ActionEntry[]): string {
-  const cause = steps.findLast(({ ts, kind }) => ts <= failure.ts && kind !== 'navigate' && kind !== 'dialog');
+  const cause = steps.findLast(
+    ({ ts, kind }) => ts <= failure.ts && kind !== 'navigate' && kind !== 'dialog',
+  );
   const title = cause ? `${failure.what} after ${describeCause(cause)}` : failure.line;
   return title.length <= MAX_TITLE ? title : `${title.slice(0, MAX_TITLE - 1)}…`;
 }
