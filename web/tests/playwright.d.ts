@@ -1,2 +1,7 @@
 // the files of reproductions, which tests import, name types of a package that isn't installed here
-declare module '@playwright/test';
+declare module '@playwright/test' {
+  export type Page = any;
+  export type Response = any;
+  export type Route = any;
+  export type WebSocketRoute = any;
+}

@@ -2,7 +2,7 @@
 import type { Environment } from '../capture-types';
 import { MAX_STORED_VALUE } from '../redaction/storage-shape';
 
-export type StoredAtStart = Partial<NonNullable<NonNullable<Environment['storage']>['start']>[number]>;
+export type StoredAtStart = NonNullable<NonNullable<Environment['storage']>['start']>[number];
 type StorageNames = NonNullable<Environment['storage']>;
 
 const MAX_NAMES = 50;
@@ -22,7 +22,7 @@ export function readStorageNames(): StorageNames {
 }
 
 /** Read what the page has stored, before its first script runs. A value is null beyond the limits. */
-export function readStoredValues(): Required<Omit<StoredAtStart, 'document'>> {
+export function readStoredValues(): Required<StoredAtStart> {
   let left = MAX_VALUES;
   const readAll = (storage: () => Storage) => {
     const found: { [name: string]: string | null } = {};
@@ -40,7 +40,7 @@ export function readStoredValues(): Required<Omit<StoredAtStart, 'document'>> {
   };
   const [local, session] = [readAll(() => localStorage), readAll(() => sessionStorage)];
   const cookies = listNames(() => listCookieNames(document.cookie)).slice(0, MAX_NAMES);
-  return { local, session, cookies };
+  return { document: 0, local, session, cookies };
 }
 
 /** The names of cookies. One without a name is left out: its text is its value. */

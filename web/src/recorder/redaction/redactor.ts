@@ -116,7 +116,7 @@ export class Redactor {
         }),
       );
     return {
-      ...(document === undefined ? {} : { document }),
+      document,
       local: replace(local),
       session: replace(session),
       cookies: cookies.map((each) => this.redactText(each, MAX_NAME)),
