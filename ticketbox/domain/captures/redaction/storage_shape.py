@@ -109,7 +109,7 @@ class StorageShaper:
         number = float(text)
         if _EXPIRY.search(name):
             return str(_FAR_MS if number > 1e11 else _FAR_MS // 1_000) if number > 1e9 else text
-        if any(abs(number * unit - self._captured_at) <= _NEAR_MS for unit in (1, 1_000)):
+        if number > 1e9 and any(abs(number * unit - self._captured_at) <= _NEAR_MS for unit in (1, 1_000)):
             return text
         if (secret or _PERSONAL.search(name)) and len(text) > 1:
             return re.sub("[0-9]", "1", text)

@@ -93,7 +93,8 @@ export class StorageShaper {
   #shapeNumber(name: string, text: string, secret: boolean): string {
     const number = Number(text);
     if (EXPIRY.test(name)) return number > 1e9 ? String(number > 1e11 ? FAR_MS : FAR_MS / 1_000) : text;
-    if ([1, 1_000].some((unit) => Math.abs(number * unit - this.capturedAt) <= NEAR_MS)) return text;
+    if (number > 1e9 && [1, 1_000].some((unit) => Math.abs(number * unit - this.capturedAt) <= NEAR_MS))
+      return text;
     if ((secret || PERSONAL.test(name)) && text.length > 1) return text.replace(/[0-9]/g, '1');
     return SMALL.test(text) ? text : this.#shaper.shape(text);
   }
