@@ -1,3 +1,4 @@
+/* eslint-disable @typescript-eslint/no-explicit-any */
 // the files of reproductions, which tests import, name types of a package that isn't installed here
 declare module '@playwright/test' {
   export type Page = any;

@@ -26,8 +26,9 @@ _NAMED_CODE = re.compile(
 _DOCUMENT_ID = re.compile("[A-Za-z0-9_-]{1,128}")
 _DOCUMENT = re.compile(r"[ \t\r\n]*(?:\{|(?:query|mutation|subscription|fragment)(?![A-Za-z0-9_]))")
 _LITERAL = re.compile(
-    r'#[^\n]*|"""[^"]*(?:"{1,2}[^"]+)*"""|"(?:[^"\\\n]|\\[^\n])*"|(?<![A-Za-z0-9_$.])-?[0-9]+(?:\.[0-9]+)?'
+    r'#[^\n]*|"""[^"]*(?:"{1,2}[^"]+)*(?:""")?|"(?:[^"\\\n]|\\[^\n])*"?|(?<![A-Za-z0-9_$.])-?[0-9]+(?:\.[0-9]+)?'
 )
+_CLOSED = re.compile(r'"""[\s\S]*"""|"(?!"")[\s\S]*"')
 
 
 def is_code(value: str) -> bool:
@@ -53,4 +54,7 @@ def keep_steering(key: str, value: str) -> str | None:
 
 
 def _blank_literal(match: re.Match[str]) -> str:
-    return {'"': '""', "#": ""}.get(match[0][0], "0")
+    literal = match[0]
+    if literal[0] == '"':
+        return '""' if _CLOSED.fullmatch(literal) else '"'
+    return "" if literal[0] == "#" else "0"

@@ -1,6 +1,6 @@
 // @ts-check
 /** The recorded messages of WebSockets and event streams, which a run gets in the recorded order. */
-import { comparePaths } from "./answers.js";
+import { comparePaths } from './answers.js';
 
 /** @typedef {import('@playwright/test').Route} Route */
 /** @typedef {import('@playwright/test').WebSocketRoute} WebSocketRoute */
@@ -24,34 +24,24 @@ const AGAIN_MS = 20;
 export function listStreams(entries) {
   return entries
     .filter(
-      ({
-        _resourceType: type,
-        _webSocketMessages: messages = [],
-        request: { url },
-      }) =>
-        (type === "websocket" || type === "eventsource") &&
+      ({ _resourceType: type, _webSocketMessages: messages = [], request: { url } }) =>
+        (type === 'websocket' || type === 'eventsource') &&
         URL.canParse(url) &&
         messages.some(isReceived) &&
         messages.every((/** @type {Message} */ each) => !each._omittedReason),
     )
-    .map(
-      ({
-        _resourceType: type,
-        _webSocketMessages: messages,
-        request: { url },
-      }) => ({
-        path: new URL(url).pathname,
-        type,
-        messages,
-        isTaken: false,
-        isServed: false,
-      }),
-    );
+    .map(({ _resourceType: type, _webSocketMessages: messages, request: { url } }) => ({
+      path: new URL(url).pathname,
+      type,
+      messages,
+      isTaken: false,
+      isServed: false,
+    }));
 }
 
 /** @param {Message} message */
 function isReceived({ type }) {
-  return type === "receive";
+  return type === 'receive';
 }
 
 /**
@@ -63,49 +53,42 @@ function isReceived({ type }) {
 export async function serveStreams(page, streams, waitUntil, isDue) {
   const take = (/** @type {string} */ type, /** @type {string} */ url) => {
     const similar = streams.filter(
-      (each) =>
-        each.type === type &&
-        comparePaths(each.path, new URL(url).pathname) !== null,
+      (each) => each.type === type && comparePaths(each.path, new URL(url).pathname) !== null,
     );
     const found = similar.find(({ isTaken }) => !isTaken) ?? similar.at(-1);
     if (found) found.isTaken = true;
     return found;
   };
-  if (streams.some(({ type }) => type === "websocket"))
-    await page
-      .context()
-      .routeWebSocket(/./, async (/** @type {WebSocketRoute} */ socket) => {
-        const stream = take("websocket", socket.url());
-        if (!stream) return void socket.connectToServer();
-        let sent = 0;
-        let isOpen = true;
-        socket.onMessage(() => void (sent += 1));
-        socket.onClose(() => void (isOpen = false));
-        let due = 0;
-        for (const message of stream.messages) {
-          if (message.type === "send") due += 1;
-          else {
-            const wanted = due;
-            await waitUntil(() => sent >= wanted, SENT_MS);
-            await waitUntil(
-              () => isDue(message.time * 1_000) || !isOpen,
-              STEP_MS,
-            );
-            if (!isOpen) return;
-            socket.send(message.data);
-          }
+  if (streams.some(({ type }) => type === 'websocket'))
+    await page.context().routeWebSocket(/./, async (/** @type {WebSocketRoute} */ socket) => {
+      const stream = take('websocket', socket.url());
+      if (!stream) return void socket.connectToServer();
+      let sent = 0;
+      let isOpen = true;
+      socket.onMessage(() => void (sent += 1));
+      socket.onClose(() => void (isOpen = false));
+      let due = 0;
+      for (const message of stream.messages) {
+        if (message.type === 'send') due += 1;
+        else {
+          const wanted = due;
+          await waitUntil(() => sent >= wanted, SENT_MS);
+          await waitUntil(() => isDue(message.time * 1_000) || !isOpen, STEP_MS);
+          if (!isOpen) return;
+          socket.send(message.data);
         }
-        stream.isServed = true;
-      });
+      }
+      stream.isServed = true;
+    });
   /** What is left of each event stream, by address. @type {Map<string, { stream: Stream, left: Message[] }>} */
   const left = new Map();
   await page.context().route(/^https?:/, async (/** @type {Route} */ route) => {
     const request = route.request();
-    if (request.resourceType() !== "eventsource") return route.fallback();
+    if (request.resourceType() !== 'eventsource') return route.fallback();
     let open = left.get(request.url());
     const isAgain = open && open.left.length < open.stream.messages.length;
     if (!open || !isAgain) {
-      const stream = take("eventsource", request.url());
+      const stream = take('eventsource', request.url());
       if (!stream) return route.fallback();
       open = { stream, left: stream.messages.filter(isReceived) };
       left.set(request.url(), open);
@@ -114,25 +97,20 @@ export async function serveStreams(page, streams, waitUntil, isDue) {
     if (!next) return; // the stream stays open
     await waitUntil(() => isDue(next.time * 1_000), STEP_MS);
     const later = open.left.findIndex(({ time }) => !isDue(time * 1_000));
-    const events = open.left.splice(
-      0,
-      later < 0 ? open.left.length : Math.max(later, 1),
-    );
+    const events = open.left.splice(0, later < 0 ? open.left.length : Math.max(later, 1));
     if (open.left.length === 0) open.stream.isServed = true;
     const headers = {
-      "content-type": "text/event-stream",
-      "access-control-allow-origin": request.headers().origin ?? "*",
-      "access-control-allow-credentials": "true",
+      'content-type': 'text/event-stream',
+      'access-control-allow-origin': request.headers().origin ?? '*',
+      'access-control-allow-credentials': 'true',
     };
-    await route
-      .fulfill({ status: 200, headers, body: events.map(writeEvent).join("") })
-      .catch(() => {}); // the page has left
+    await route.fulfill({ status: 200, headers, body: events.map(writeEvent).join('') }).catch(() => {}); // the page has left
   });
 }
 
 /** An event as a server sends it (HTML, 9.2.6). @param {Message} message */
 function writeEvent({ data, _event: event }) {
-  const name = event ? `event: ${event.replace(/[\r\n]/g, " ")}\n` : "";
-  const lines = data.split("\n").map((line) => `data: ${line}\n`);
-  return `retry: ${AGAIN_MS}\n${name}${lines.join("")}\n`;
+  const name = event ? `event: ${event.replace(/[\r\n]/g, ' ')}\n` : '';
+  const lines = data.split('\n').map((line) => `data: ${line}\n`);
+  return `retry: ${AGAIN_MS}\n${name}${lines.join('')}\n`;
 }

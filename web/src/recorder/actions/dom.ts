@@ -74,7 +74,8 @@ export function elementsAt(x: number, y: number): Element[] {
 export function queryAll(root: Node, selector: string): ArrayLike<Element> {
   // not by `instanceof`: the document around a frame is of another realm
   const query =
-    queries[([Node.DOCUMENT_NODE, Node.DOCUMENT_FRAGMENT_NODE] as number[]).indexOf(nodeTypeOf(root))] ?? queries[2];
+    queries[([Node.DOCUMENT_NODE, Node.DOCUMENT_FRAGMENT_NODE] as number[]).indexOf(nodeTypeOf(root))] ??
+    queries[2];
   try {
     return apply(query!, root, [selector]) as NodeListOf<Element>;
   } catch {

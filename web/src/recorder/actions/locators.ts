@@ -32,7 +32,7 @@ export const INTERACTIVE =
   'a[href], button, input, select, textarea, summary, label, option, [contenteditable], [tabindex], [onclick], [role]:not([role=presentation], [role=none], [role=main], [role=region])';
 const MAX_CLIMB = 6;
 /** An id that a library makes up is another one the next time: `:r3:`, `radix-7`, `ember42`, `a1b2c3d4`. */
-const GENERATED_ID = /:|^(?:radix|ember|mui|headlessui|react-aria)|\d{4}|(?=[a-z]*\d)[a-f0-9]{8}/i;
+const GENERATED_ID = /:|^(?:radix|ember|mui|headlessui|react-aria)|\d{4}|(?=[a-f]{0,7}\d)[a-f0-9]{8}/i;
 
 /** The element that a person would say they clicked: a button, not the icon in it. */
 export function findInteractive(element: Element): Element {

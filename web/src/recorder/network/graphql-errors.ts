@@ -1,6 +1,6 @@
 /** Answers of GraphQL with status 200 that have `errors`, which are failures (GraphQL specification, "Response"). */
 const MARK = 'GraphQL errors';
-const IS_JSON = /^\s*\[?\s*\{/;
+const IS_JSON = /^\s*(?:\[\s*)?\{/;
 const NAMED = /^[\s,]*(?:query|mutation|subscription)\s+([A-Za-z_]\w{0,79})/;
 
 /** What failed, with the name of the operation; null if the answer has no errors, or belongs to no GraphQL request. */
@@ -40,7 +40,7 @@ function nameOperation({ operationName, query }: Fields): string | null {
 
 function hasErrors(answer: string): boolean {
   const parsed = parse(answer);
-  if (parsed === undefined) return /^\s*\[?\s*\{\s*"errors"\s*:\s*\[\s*\{/.test(answer); // it was cut
+  if (parsed === undefined) return /^\s*(?:\[\s*)?\{\s*"errors"\s*:\s*\[\s*\{/.test(answer); // it was cut
   return listObjects(parsed).some(({ errors }) => Array.isArray(errors) && errors.length > 0);
 }
 

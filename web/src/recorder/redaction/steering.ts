@@ -25,7 +25,9 @@ const NAMED_CODE =
 const DOCUMENT_ID = /^[A-Za-z0-9_-]{1,128}$/;
 const DOCUMENT = /^[ \t\r\n]*(?:\{|(?:query|mutation|subscription|fragment)(?![A-Za-z0-9_]))/;
 const LITERAL =
-  /#[^\n]*|"""[^"]*(?:"{1,2}[^"]+)*"""|"(?:[^"\\\n]|\\[^\n])*"|(?<![A-Za-z0-9_$.])-?[0-9]+(?:\.[0-9]+)?/g;
+  /#[^\n]*|"""[^"]*(?:"{1,2}[^"]+)*(?:""")?|"(?:[^"\\\n]|\\[^\n])*"?|(?<![A-Za-z0-9_$.])-?[0-9]+(?:\.[0-9]+)?/g;
+
+const IS_CLOSED = /^(?:"""[^]*"""|"(?!"")[^]*")$/;
 
 /** Whether a text is a code wherever it is, such as `READY_STATE`. */
 export function isCode(value: string): boolean {
@@ -47,6 +49,6 @@ export function keepSteering(key: string, value: string): string | null {
 }
 
 function blankLiteral(literal: string): string {
-  if (literal[0] === '"') return '""';
+  if (literal[0] === '"') return IS_CLOSED.test(literal) ? '""' : '"';
   return literal[0] === '#' ? '' : '0';
 }
