@@ -443,8 +443,9 @@ def test_start_work_assigns_the_ticket_and_copies_its_branch(chromium: Chromium,
         await expect(page.locator("code", has_text=branch)).to_be_visible()
 
     use(chromium, world.owner, page_of(ticket), work, permissions=["clipboard-read", "clipboard-write"])
-    assert [each["name"] for each in now(world, ticket)["assignees"]] == ["Ann"]
-    assert now(world, ticket)["claim"] is None
+    after: Any = now(world, ticket)
+    assert [each["name"] for each in after["assignees"]] == ["Ann"]
+    assert after["claim"] is None
 
 
 @pytest.mark.long

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from ticketbox.cli.client.verify.session import Session
+from ticketbox.cli.client.verify.session import NO_SESSION, Session
 from ticketbox.cli.core.processes import capture_output
 from ticketbox.domain.captures.reproduction.pack import SPEC
 from ticketbox.domain.captures.reproduction.verdict import Observation
@@ -94,7 +94,7 @@ class Runner(NamedTuple):
 
 
 def prepare_runner(
-    folder: Path, browser: str | None, session: Session, *, sandboxed: bool = True, traced: bool = False
+    folder: Path, browser: str | None, session: Session = NO_SESSION, *, sandboxed: bool = True, traced: bool = False
 ) -> Runner:
     """Add to a folder with a pack what its test needs to run here. `browser` is the path of another Chromium.
 
@@ -140,7 +140,7 @@ def run_rounds(
     folder: Path,
     base_url: str,
     rounds: int,
-    session: Session,
+    session: Session = NO_SESSION,
     *,
     offline: bool = False,
     live: bool = False,

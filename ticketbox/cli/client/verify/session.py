@@ -40,6 +40,9 @@ class Session(msgspec.Struct, frozen=True):
     setup: Path | None = None
 
 
+NO_SESSION = Session(None, None)
+
+
 def prepare_session(storage_state: Path | None, setup: Path | None, base_url: str, folder: Path) -> Session:
     """Copy what a storage state has of the application to a folder, and check the script.
 

@@ -112,7 +112,7 @@ export class ActionLog {
   }
 }
 
-/** Whether the browser counts a click as one more of a double click. The page may have drawn the element anew. */
+/** Whether the browser counts a click as one more of a double click. The page may have drawn the element again. */
 function isClickAgain({ kind, synthetic, button }: Details, isAlone: boolean): boolean {
   return kind === 'click' && !synthetic && !isAlone && !button;
 }

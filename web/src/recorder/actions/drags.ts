@@ -18,7 +18,7 @@ import { EDITORS, isField } from './privacy';
 
 /** A pointer that moved less than this meant to click, in CSS pixels. */
 const MOVED = 8;
-/** The click that ends a drag comes at once, in milliseconds. */
+/** The click that ends a drag comes this soon, in milliseconds. */
 const CLICK_MS = 50;
 const MAX_CLIMB = 4;
 const NAMED = ['id', 'aria-label', 'role', ...TEST_IDS].map((name) => `[${name}]`).join(', ');

@@ -25,7 +25,7 @@ export class HoverRecorder {
   readonly #observer = new MutationObserver((records) => this.#notice(records));
   #pending: Hover[] = [];
   #current: Hover | null = null;
-  /** What the pointer is in, also after that was handed over. */
+  /** What the pointer is in, also after that was passed on. */
   #inside: Element | null = null;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -45,7 +45,7 @@ export class HoverRecorder {
     this.#timer = setTimeout(() => this.#observer.disconnect(), CHANGED_MS);
   }
 
-  /** Hand over the hovers since the last action. Those before an action on the same element are part of it. */
+  /** Pass on the hovers since the last action. Those before an action on the same element are part of it. */
   flush(acted: Element | null, add: (hover: Partial<ActionEntry>, element: Element) => void): void {
     this.#leave();
     const isPart = ({ element }: Hover) =>

@@ -1,4 +1,4 @@
-/** Going back and forward in the history, and loading a page anew, as far as the browser says it. */
+/** Going back and forward in the history, and reloading a page, as far as the browser says it. */
 interface HistoryEntry {
   index: number;
 }
