@@ -89,7 +89,7 @@ class GetTicket(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
         Detail,
         Meta(description="`summary` limits streams to about 3,000 tokens; `full` to 1 MB, in tools to 14,000 tokens."),
     ] = Detail.SUMMARY
-    capture_id: Annotated[CaptureId, Meta(description="A capture of the ticket. Default: the richest.")] | None = None
+    capture_id: Annotated[CaptureId, Meta(description="Default: the ticket's richest.")] | None = None
 
 
 class CaptureDetail(CaptureSummary, frozen=True):
@@ -145,7 +145,7 @@ class TicketDetail(Ticket, frozen=True, kw_only=True):
     inline=True,
     tool=Tool(
         "Read a ticket",
-        "Use this to understand a ticket: it has the screenshot, errors, failed requests, steps, console and links.",
+        "Use this to understand a ticket.",
         {"ticket_id": "WEB-42", "include": ["capture", "comments"]},
         tool_set="core",
     ),

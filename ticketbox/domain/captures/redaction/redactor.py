@@ -170,6 +170,8 @@ class Redactor:
                     part.body = self.redact_text(part.body, BODY)
             for message in entry.messages or ():
                 message.body = self._redact_optional(message.body, BODY)
+                if message.event is not UNSET:
+                    message.event = self.redact_text(message.event, VALUE)
             if entry.response.mime is not None:
                 entry.response.mime = self.redact_text(entry.response.mime, LINE)
 

@@ -30,7 +30,7 @@ class GetScreenshot(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """The screenshot is that of the ticket's richest capture, unless `capture_id` names another one."""
 
     ticket_id: Annotated[TicketId, Meta(description="The ticket; not required with capture_id.")] | None = None
-    capture_id: Annotated[CaptureId, Meta(description="A capture of the ticket. Default: the richest.")] | None = None
+    capture_id: Annotated[CaptureId, Meta(description="Default: the ticket's richest.")] | None = None
     annotated: Annotated[bool, Meta(description="Draw the annotations.")] = False
     max_side: (
         Annotated[

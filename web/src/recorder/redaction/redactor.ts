@@ -200,8 +200,10 @@ export class Redactor {
       side.headers = this.#redactHeaders(side.headers ?? {});
       side.body = this.#redactOptional(side.body, 65_536);
     }
-    for (const message of entry.messages ?? [])
+    for (const message of entry.messages ?? []) {
       message.body = this.#redactOptional(message.body, MAX_MESSAGE);
+      if (message.event !== undefined) message.event = this.redactText(message.event, MAX_NAME);
+    }
     if (entry.response) entry.response.mime = this.#redactOptional(entry.response.mime, MAX_LINE);
   }
 
