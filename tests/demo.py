@@ -6,7 +6,6 @@ import shutil
 import sys
 from pathlib import Path
 
-import psutil
 import pytest
 
 from tests.support.build_once import build_once
@@ -52,8 +51,6 @@ class Demo(Box):
         shop = re.search(r"sample shop at (\S+)\n", printed)
         assert shop, printed
         self.shop = shop[1]
-        times = psutil.Process(self.process.pid).cpu_times()
-        self.start_cpu_seconds = times.user + times.system
 
     def sign_in(self) -> str:
         """Sign its owner in, and return the value of the session's cookie."""

@@ -260,8 +260,7 @@ def test_printed_password_and_token_work(demo: Demo) -> None:
     assert demo.password not in demo.log.read_text()
 
 
-def test_demo_is_created_quickly_and_passes_all_checks(demo: Demo) -> None:
-    assert demo.start_cpu_seconds < 5  # CPU time, because other tests run at the same time
+def test_demo_passes_all_checks(demo: Demo) -> None:
     assert faults(demo.db) == {}
     done = run("check", "--db", demo.db)
     assert (done.exit_code, done.stdout.splitlines()[-1]) == (0, "No problems.")
