@@ -166,14 +166,12 @@ class Redactor:
             for part in (entry.request, entry.response):
                 if part.headers:
                     part.headers = self.redact_headers(part.headers)
-                if part.body is not None:
-                    part.body = self.redact_text(part.body, BODY)
+                part.body = self._redact_optional(part.body, BODY)
             for message in entry.messages or ():
                 message.body = self._redact_optional(message.body, BODY)
                 if message.event is not UNSET:
                     message.event = self.redact_text(message.event, VALUE)
-            if entry.response.mime is not None:
-                entry.response.mime = self.redact_text(entry.response.mime, LINE)
+            entry.response.mime = self._redact_optional(entry.response.mime, LINE)
 
     def redact_errors(self, entries: Sequence[ErrorEntry]) -> None:
         """Redact errors and their stacks."""
