@@ -415,6 +415,7 @@ def test_question_is_answered_with_keys(chromium: Chromium, world: World) -> Non
         await page.keyboard.press("1")
         await expect(page.get_by_role("status").filter(has_text="Fix it here")).to_be_visible()
         await page.keyboard.press("Control+z")
+        await expect(page.get_by_role("status").filter(has_text="Fix it here")).to_have_count(0)
         await page.keyboard.press("1")
         await page.get_by_role("button", name="Send now").click()
         await expect(page.get_by_role("button", name="Fix it here")).to_have_count(0)
