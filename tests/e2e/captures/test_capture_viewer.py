@@ -114,7 +114,7 @@ def test_member_chooses_the_bug(chromium: Chromium, world: World) -> None:
     async def choose(page: Page) -> None:
         section = page.get_by_role("region", name="Capture", exact=True)
         await expect(section.get_by_role("paragraph").first).to_have_text(
-            re.compile("TypeError: nothing.*the last failure that a step led to", re.S)
+            re.compile("TypeError: nothing.*guessed: the last failure that a step led to", re.S)
         )
         await page.get_by_role("tab", name="Network").click()
         await page.get_by_text("quote").first.click()
