@@ -107,10 +107,12 @@ export class InboxList {
 
   /** Send an answer, unless it is taken back. Raises Problem. */
   async answer(group: InboxGroup, question: WorkQuestion, text: string, note?: string): Promise<void> {
+    let isSent = true;
     try {
-      if (await heldAnswers.send(question, text, note)) await this.markRead(group);
+      isSent = await heldAnswers.send(question, text, note);
+      if (isSent) await this.markRead(group);
     } finally {
-      await Promise.all([runningSessions.refresh(), inbox.refresh(), this.load()]);
+      if (isSent) await Promise.all([runningSessions.refresh(), inbox.refresh(), this.load()]);
     }
   }
 
