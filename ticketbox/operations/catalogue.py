@@ -45,6 +45,7 @@ from ticketbox.operations.companies import (
     projects,
     second_factor_reset,
     setup,
+    sites,
     views,
 )
 from ticketbox.operations.core.registry import Registry, list_operations
@@ -70,6 +71,7 @@ MODULES = (
     profile,
     companies,
     projects,
+    sites,
     columns,
     members,
     second_factor_reset,
