@@ -96,8 +96,9 @@ class Expectations(msgspec.Struct, frozen=True):
     somebody without an account sent the capture, `confirmed` whether a member confirmed it. `place` is where the bug
     happened, `background` the other errors of the capture, and `browser` the one that it comes from, unless it words
     errors as Chromium, in which the test runs. `bug` names the failure in the capture, and `storage` is what the page
-    had stored when the recording began. The server answers `faults` in a run, not the recording; with `needs_server`,
-    nothing else can say whether the bug is still there.
+    had stored when the recording began, and `began` when the page's clock starts, in epoch milliseconds. The server
+    answers `faults` in a run, not the recording; with `needs_server`, nothing else can say whether the bug is still
+    there.
     """
 
     capture_id: str
@@ -123,6 +124,7 @@ class Expectations(msgspec.Struct, frozen=True):
     browser: str | None = None
     bug: Failure | None = None
     storage: list[StoredState] = []
+    began: float | None = None
 
     @property
     def is_empty(self) -> bool:

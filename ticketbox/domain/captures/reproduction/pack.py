@@ -32,8 +32,9 @@ SPEC, EXPECTED, HAR, MESSAGES = "reproduce.spec.ts", "expected.json", "network.h
 RECORDER = "recorder.js"
 # the same for every capture
 HELPERS = (
-    "reproduction.js", "reproduction.d.ts", "acts.js", "answers.js", "boundary.js", "elements.js", "failures.js",
-    "observations.js", "reasons.js", "server.js", "sockets.js", "storage.js", "verdict.js", MESSAGES, RECORDER,
+    "reproduction.js", "reproduction.d.ts", "acts.js", "answers.js", "boundary.js", "clock.js", "elements.js",
+    "failures.js", "observations.js", "reasons.js", "server.js", "sockets.js", "storage.js", "verdict.js",
+    MESSAGES, RECORDER,
 )  # fmt: skip
 _RECORDER_HEAD = b"/* eslint-disable */\n// @ts-nocheck\n"
 _FIRST_DATE = (1980, 1, 1, 0, 0, 0)  # the same capture always has the same pack
@@ -86,9 +87,9 @@ def build_files(recording: Recording, version: str) -> list[PackFile]:
     steps = build_steps(recording.actions)
     streams = recording.console, recording.network, recording.errors
     if capture.bug is not None:
-        bug = find_failure(*streams, capture.bug)
+        bug = find_failure(streams, capture.bug)
     else:
-        bug = find_bug(*streams, steps, capture.page.url)
+        bug = find_bug(lambda: streams, steps, capture.page.url)
     printed = (each for each in recording.console if each.level is Level.ERROR)
     failed = [each.ts for each in (*recording.errors, *printed)]
     planned = plan_steps(steps, capture.page.url, recording.network, failed)
@@ -97,9 +98,7 @@ def build_files(recording: Recording, version: str) -> list[PackFile]:
     looked_for = [f"Fails if this happens again: {each}" for each in _describe_expectations(expected)]
     closing = [*_describe_later_steps(planned, lines), *(looked_for or expected.missing[-1:])]
     named = title if bug is None or title != redact_text(capture.page.title)[0] else _name_bug(expected, lines)
-    spec = write_spec(
-        named, lines, capture.page.url, capture.environment, began=_find_start(recording, lines), closing=closing
-    )
+    spec = write_spec(named, lines, capture.page.url, capture.environment, closing=closing)
     archive = encode_har(capture.page, recording.captured_at, recording.network, version)
     return [
         PackFile(SPEC, spec.encode()),
@@ -165,6 +164,7 @@ def _build_expectations(recording: Recording, lines: Sequence[Line], bug: Bug | 
         browser=expectations.name_browser(capture.environment.browser),
         bug=capture.bug and Failure(capture.bug.stream, capture.bug.entry),
         storage=_list_stored(capture.environment, lines),
+        began=_find_start(recording, lines),
     )
     missing = expectations.list_missing(capture.health, recording.network, lines, expected)
     return msgspec.structs.replace(expected, missing=missing)

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from ticketbox.domain.captures.actions import ActionKind
 from ticketbox.domain.captures.environment import Environment, Size
-from ticketbox.domain.captures.reproduction.circumstances import write_circumstances, write_clock
+from ticketbox.domain.captures.reproduction.circumstances import write_circumstances
 from ticketbox.domain.captures.reproduction.layout import MAX_LINE, write_step
 from ticketbox.domain.captures.reproduction.locators import quote
 from ticketbox.domain.captures.reproduction.plan import MINOR, Line, read_path
@@ -22,10 +22,9 @@ def write_spec(
     page_url: str,
     environment: Environment,
     *,
-    began: float,
     closing: Sequence[str],
 ) -> str:
-    """Write the test. `began`: when its clock starts, in epoch milliseconds. `closing` are comments before its end."""
+    """Write the test. `closing` are comments before its end."""
     codes = [line.code for line in lines if line.code is not None]
     starts = bool(codes) and codes[0].startswith("open(")
     shown = [line for line in lines if line.code is not None or line.step.kind not in MINOR]
@@ -39,12 +38,11 @@ def write_spec(
         done = [each for each in group if each.code is not None]
         body += [_write_call(each.step.number, each.code or "", each.element, each.times) for each in done]
     text = "\n".join(body)
-    verbs = [each for each in _VERBS if each in ("step", "finish") or f"{each}(" in re.sub(r"//.*|'[^']*'", "", text)]
+    calls = re.sub(r"//.*|'(?:[^'\\]|\\.)*'", "", text)
+    verbs = [each for each in _VERBS if each in ("step", "finish") or f"{each}(" in calls]
     size = next((line.step.point for line in lines if line.code and line.step.kind is ActionKind.RESIZE), None)
     if isinstance(size, list):
         environment = replace(environment, viewport=Size(*size))
-    head = [f"  const {{ {', '.join(verbs)} }} = await replayCapture(page, testInfo);"]
-    head.append(write_clock(began))
     return "\n".join(
         [
             "import { test } from '@playwright/test';",
@@ -52,7 +50,7 @@ def write_spec(
             "",
             *write_circumstances(environment),
             f"test({quote(shorten_title(title))}, async ({{ page }}, testInfo) => {{",
-            *head,
+            f"  const {{ {', '.join(verbs)} }} = await replayCapture(page, testInfo);",
             *body,
             "",
             *(f"  // {_comment(each)}" for each in closing),
