@@ -27,7 +27,7 @@ def build_evidence(grade: Grade, passed: bool | None, token: str | None = "key_c
     fields: dict[str, Any] = {
         "id": "evd_1", "kind": EvidenceKind.COMMAND, "text": "npm test", "exit_status": None, "duration_ms": None,
         "output": [], "commit": "9fceb02d", "dirty": False, "verification_id": None, "picture": None, "stale": False,
-        "at": AT, "by": By(Person("usr_ann", "Ann"), token, token, Via.API, AT),
+        "at": AT, "by": By(Person("usr_ann", "Ann"), token, token, Via.REST, AT),
     }  # fmt: skip
     return Evidence(grade=grade, passed=passed, **{**fields, **given})
 
