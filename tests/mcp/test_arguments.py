@@ -134,7 +134,8 @@ def test_number_without_a_key_and_address_of_another_server_are_refused(world: W
 def test_projects_have_what_agents_need(world: World) -> None:
     (project,) = call(world, "list_projects")["items"]
     assert set(project) == {
-        "id", "company_id", "name", "key", "agent_label", "plan_approval", "done_approval", "verification"
+        "id", "company_id", "name", "key", "agent_label", "plan_approval", "done_approval", "verification",
+        "criteria",
     }  # fmt: skip
 
 

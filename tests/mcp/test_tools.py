@@ -14,6 +14,7 @@ from tests.support.mcp_client import GENERATIONS, attach, create_capture, talk
 from tests.support.operation_cases import (
     VERIFICATION,
     create_comment,
+    create_criterion,
     create_spare_label,
     make_capture,
     start_work,
@@ -65,6 +66,7 @@ def test_every_tool_result_matches_its_schema(world: World, mode: str) -> None:
         "wait_for_answer": {**work, "wait_seconds": 0},
         "add_verification": {"ticket_id": spare, **VERIFICATION},
         "list_verifications": {"ticket_id": spare},
+        "add_evidence": {"criterion_id": create_criterion(world, spare), "text": "Looks right"},
         "assign_ticket": {"ticket_id": spare, "user_id": "me"},
         "unassign_ticket": {"ticket_id": spare, "user_id": "me"},
         "bulk_assign_tickets": {"ticket_ids": [spare], "user_ids": ["me"], "mode": "replace"},

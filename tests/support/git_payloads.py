@@ -65,6 +65,7 @@ def build_push(branch: str, *commits: Payload, after: str = HEAD, base: str = GI
 def build_pull_request(
     title: str, body: str | None = None, *, action: str = "opened", state: str = "open", merged: bool = False,
     branch: str = "cart", target: str = "main", at: str = "2026-11-02T10:00:00Z", number: int = 7, base: str = GITHUB,
+    head: str = "",
 ) -> Payload:  # fmt: skip
     """A pull request of GitHub or Gitea."""
     path = "pulls" if base == GITEA else "pull"
@@ -74,7 +75,7 @@ def build_pull_request(
         "pull_request": {
             "html_url": f"{base}/{path}/{number}", "number": number, "title": title, "body": body, "state": state,
             "merged": merged, "merged_at": at if merged else None, "updated_at": at,
-            "head": {"ref": branch, "sha": HEAD}, "base": {"ref": target, "sha": OLD_HEAD},
+            "head": {"ref": branch, "sha": head or HEAD}, "base": {"ref": target, "sha": OLD_HEAD},
         },
         "repository": {"full_name": "shop/web", "html_url": base, "default_branch": "main"},
     }  # fmt: skip

@@ -281,6 +281,8 @@ def create_rows(world: World, project: str | None = None) -> dict[str, str]:
         "delivery": insert_delivery(world),
         "question": question["id"],
         "work_session": question["session_id"],
+        "criterion": create_criterion(world, ticket),
+        "verification": ok(world.api.post(f"/tickets/{ticket}/verifications", json=VERIFICATION))["id"],
         "source_map": create_spare_source_map(world, project),
         "label": create_spare_label(world),
         "view": create_spare_view(world, project),
@@ -362,6 +364,8 @@ NEVER = {
     "report_key": "rpk_000000000000",
     "delivery": "dlv_zzzzzzzzzzzz",
     "question": "qst_000000000000",
+    "criterion": "crt_000000000000",
+    "verification": "ver_000000000000",
     "work_session": "wrk_000000000000",
     "label": "lbl_000000000000",
     "source_map": "map_000000000000",
@@ -388,6 +392,15 @@ def _capture(world: World) -> Arguments:
 
 def _asset(world: World) -> Arguments:
     return {"asset_id": screenshot_of(world, make_capture(world)["ticket_id"])}
+
+
+def create_criterion(world: World, ticket: str) -> str:
+    """A criterion that a token proposed; its id."""
+    return ok(world.api.post(f"/tickets/{ticket}/criteria", json={"text": "The total is right"}))["id"]
+
+
+def _criterion(world: World) -> Arguments:
+    return {"criterion_id": create_criterion(world, world.ticket()["id"])}
 
 
 def _attachment(world: World) -> Arguments:
@@ -607,6 +620,12 @@ CASES: dict[str, Case] = {
     ),
     "add_verification": Case(lambda w: {**_ticket(w), **VERIFICATION}, MEMBER),
     "list_verifications": Case(_ticket),
+    "list_criteria": Case(_ticket),
+    "add_criterion": Case(lambda w: {**_ticket(w), "text": "The total has the discount"}, MEMBER),
+    "update_criterion": Case(lambda w: {**_criterion(w), "text": "The total has both discounts"}, MEMBER),
+    "remove_criterion": Case(_criterion, MEMBER),
+    "accept_criterion": Case(lambda w: {**_criterion(w), "note": "Looked at it"}, MEMBER),
+    "add_evidence": Case(lambda w: {**_criterion(w), "text": "It has the discount"}, MEMBER),
     "add_attachment": Case(lambda w: {**_ticket(w), "file": ("note.txt", b"text")}, MEMBER),
     "save_annotations": Case(_annotation, MEMBER),
     "delete_attachment": Case(_attachment, ADMIN),

@@ -20,6 +20,7 @@ from ticketbox.cli.core.lazy_group import LazyGroup
         "sourcemaps": "ticketbox.cli.client.groups:sourcemaps",
         "view": "ticketbox.cli.client.groups:view",
         "verify": "ticketbox.cli.client.verify.command:verify",
+        "prove": "ticketbox.cli.client.prove.command:prove",
         "login": "ticketbox.cli.client.sign_in.login:login",
         "logout": "ticketbox.cli.client.sign_in.login:logout",
         "agents-md": "ticketbox.cli.client.agents_md:agents_md",

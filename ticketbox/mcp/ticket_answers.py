@@ -14,7 +14,7 @@ LONG_FRAMES = 3  # of a capture's environment, the longest
 
 _PARTS = ("error_groups", "failed_requests", "actions", "errors", "network", "console")
 _AS_LINES = ("error_groups", "failed_requests", "actions", "console")
-_INCLUDED = ("comments", "history", "verifications")
+_INCLUDED = ("comments", "history", "verifications", "criteria")
 _ALONE_TOKENS = (4_000, 15_000)  # of one of them without the others and the capture, and with `full`
 _TICKET_PARTS = {  # tokens of the parts of get_ticket beside the capture: the default, with those, and `full`
     "description": (1_500, 800, 4_000),
@@ -26,6 +26,7 @@ _TICKET_PARTS = {  # tokens of the parts of get_ticket beside the capture: the d
     "comments": (500, 1_000, 2_000),
     "history": (500, 500, 1_000),
     "verifications": (500, 500, 1_000),
+    "criteria": (500, 700, 1_500),
     "declared": (200, 100, 1_500),  # of the capture's environment, as are the names in its storage
     "storage": (50, 50, 500),  # of each kind
 }
@@ -208,6 +209,8 @@ def _shorten_listed_ticket(item: Json) -> None:
         last = item["verification"]
         verdict = "unproven" if last["verdict"] == "gone" and not last["proven"] else last["verdict"]
         item["verification"] = f"{verdict} on {last['commit']}"
+    if "criteria_count" in item:
+        item["criteria"] = "{met}/{total} met".format_map(item.pop("criteria_count"))
     if "pull_request" in item:
         item["pull_request"] = item["pull_request"]["name"]
     if found := item.pop("highlights", {}).get("excerpt"):

@@ -59,6 +59,8 @@ from ticketbox.operations.tickets.placement import archiving, moves
 from ticketbox.operations.work import (
     approvals,
     claims,
+    criteria,
+    evidence,
     finish,
     progress,
     questions,
@@ -96,6 +98,8 @@ MODULES = (
     questions,
     approvals,
     verifications,
+    criteria,
+    evidence,
     assignments,
     comments,
     captures,

@@ -230,6 +230,8 @@ NOUNS = {
     "other": "ticket",
     "comment_id": "comment",
     "question_id": "question",
+    "criterion_id": "criterion",
+    "verification_id": "verification",
     "capture_id": "capture",
     "asset_id": "asset",
     "user_id": "user",

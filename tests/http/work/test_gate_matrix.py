@@ -14,7 +14,7 @@ from tests.support.mcp_client import call_tool
 from tests.support.operation_cases import WRITING, make_capture
 from tests.support.server import World, ok
 
-GATES = ("done_approval", "verification", "plan_approval")
+GATES = ("done_approval", "verification", "plan_approval", "criteria")
 
 
 class Ticket:
@@ -29,6 +29,8 @@ class Ticket:
         self.agent = world.box.client(self.token)
         self.capture = make_capture(world, self.project)
         self.id: str = self.capture["ticket_id"]
+        criterion = ok(world.owner.web.post(f"/tickets/{self.id}/criteria", json={"text": "The total is right"}))
+        self.criterion: str = criterion["id"]
         self.free = world.columns_of(world.new_project("Free"))
 
     def post(self, path: str, **given: Any) -> httpx.Response:
@@ -138,11 +140,29 @@ def invent_verifications_of_another_ticket(ticket: Ticket) -> None:
     update(ticket)
 
 
+def state_that_criteria_are_met(ticket: Ticket) -> None:
+    path = f"/criteria/{ticket.criterion}"
+    ticket.agent.post(f"{path}/evidence", json={"kind": "statement", "text": "The total is right"})
+    ticket.agent.post(f"{path}/evidence", json={"kind": "command", "text": "true", "exit_status": 1})
+    ticket.agent.post(f"{path}/accept", json={})
+    update(ticket)
+
+
+def change_the_criteria(ticket: Ticket) -> None:
+    path = f"/criteria/{ticket.criterion}"
+    for state in ("waived", "met"):
+        ticket.agent.patch(path, json={"state": state})
+    ticket.agent.patch(path, json={"text": "There is a total"})
+    ticket.agent.delete(path)
+    update(ticket)
+
+
 WAYS: tuple[Callable[[Ticket], None], ...] = (
     update, update_by_tool, move, move_in_bulk, move_to_done_of_a_free_project,
     resolve_in_a_free_project_and_come_back, finish_in_a_free_project_and_come_back, link_as_a_duplicate,
     link_as_a_duplicate_from_the_other_side, archive, restore_into_done, start_and_finish,
     finish_and_approve_it_oneself, swap_the_approved_plan, invent_verifications, invent_verifications_of_another_ticket,
+    state_that_criteria_are_met, change_the_criteria,
 )  # fmt: skip
 
 

@@ -18,6 +18,8 @@ from ticketbox.cli.core.lazy_group import LazyGroup
         "next": "ticketbox.cli.client.work:next_",
         "finish": "ticketbox.cli.client.work:finish",
         "link": "ticketbox.cli.client.tickets:link",
+        "criteria": "ticketbox.cli.client.criteria:criteria",
+        "add-criterion": "ticketbox.cli.client.criteria:add_criterion",
         "verifications": "ticketbox.cli.client.verify.verifications:verifications",
         "renew": "ticketbox.cli.client.work:renew",
         "stop": "ticketbox.cli.client.work:stop",

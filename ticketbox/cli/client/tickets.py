@@ -9,6 +9,7 @@ import httpx2
 from ticketbox.cli.client.captures.captures import print_capture
 from ticketbox.cli.client.commands import build_command
 from ticketbox.cli.client.connection import Server, decode_body
+from ticketbox.cli.client.criteria import print_criteria
 from ticketbox.cli.client.terminal import (
     Style,
     escape_line,
@@ -49,7 +50,7 @@ def _print_tickets(response: httpx2.Response, _: Json) -> None:
 
 
 def _read_ticket(server: Server, given: Json, _: Json) -> httpx2.Response:
-    return server.call("get_ticket", {"include": ["capture", "comments"], **given})
+    return server.call("get_ticket", {"include": ["capture", "comments", "criteria"], **given})
 
 
 def _print_ticket(response: httpx2.Response, _: Json) -> None:
@@ -61,6 +62,9 @@ def _print_ticket(response: httpx2.Response, _: Json) -> None:
         print_line(style(escape_line(found["url"]), dim=True))
     if found["description"].strip():
         print_line(f"\n{escape_text(found['description'].strip())}")
+    if found["criteria"]:
+        print_line()
+        print_criteria(found["criteria"])
     if found["links"]:
         print_line()
         _print_links(found["links"])

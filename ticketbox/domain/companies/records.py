@@ -94,8 +94,8 @@ class Project(msgspec.Struct, frozen=True):
     """A project: one board. The extension picks it by `url_patterns`, globs on the page address.
 
     `key` begins the keys of its tickets, such as WEB-42; keys that begin with one of `former_keys` still work.
-    `plan_approval`, `done_approval` and `verification` are gates for agents. `verifiers` are the ids of the members and
-    tokens whose verifications count for the last one; everybody's, if it is empty.
+    `plan_approval`, `done_approval`, `verification` and `criteria` are gates for agents. `verifiers` are the ids of the
+    members and tokens whose verifications and evidence count for the last two; everybody's, if it is empty.
     """
 
     id: str
@@ -109,6 +109,7 @@ class Project(msgspec.Struct, frozen=True):
     plan_approval: bool
     done_approval: bool
     verification: bool
+    criteria: bool
     verifiers: list[str]
     created: By
 

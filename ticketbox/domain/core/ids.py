@@ -44,6 +44,8 @@ class Prefix(StrEnum):
     WORK_SESSION = "wrk_"
     QUESTION = "qst_"
     VERIFICATION = "ver_"
+    CRITERION = "crt_"
+    EVIDENCE = "evd_"
     SECURITY_EVENT = "sec_"
     LABEL = "lbl_"
     GIT_HOOK = "git_"

@@ -196,8 +196,8 @@ class ApprovalRequired(Conflict):
     code = "approval_required"
 
 
-class VerificationRequired(ApprovalRequired):
-    """A gate of the project: verifications must prove the fix first. No person is asked to approve it instead."""
+class ProofRequired(ApprovalRequired):
+    """A gate of the project: verifications or evidence must prove the work first. No person is asked instead."""
 
 
 class InvalidRequest(Problem):

@@ -43,6 +43,10 @@ _PHRASES = {
     "attachment.deleted": "deleted a file of {ticket}",
     "annotations.saved": "annotated a picture of {ticket}",
     "verification.added": "verified {ticket}",
+    "criterion.added": "added a criterion to {ticket}",
+    "criterion.changed": "changed a criterion of {ticket}",
+    "criterion.removed": "removed a criterion of {ticket}",
+    "evidence.added": "added evidence to {ticket}",
 }
 
 

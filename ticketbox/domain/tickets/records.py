@@ -162,6 +162,13 @@ class LastVerification(msgspec.Struct, frozen=True):
     commit: str
 
 
+class CriteriaCount(msgspec.Struct, frozen=True):
+    """How many of a ticket's acceptance criteria are met or waived."""
+
+    met: int
+    total: int
+
+
 class PullRequest(msgspec.Struct, frozen=True):
     """An open pull request of a ticket. `name` is short, such as `#7`."""
 
@@ -175,6 +182,7 @@ class Ticket(msgspec.Struct, frozen=True):
     `url` is its page, `project` and `column` are names. `position` orders it in its column; positions have gaps and
     may change. `blocked_by` lists the blockers that the caller sees, `verification` is the newest. `pull_request` is
     the newest that is open, as a git hook said, or else the last work session with links.
+    `criteria_count` is null if the ticket has no criteria.
     """
 
     id: str
@@ -202,6 +210,7 @@ class Ticket(msgspec.Struct, frozen=True):
     capture: CaptureSummary | None
     verification: LastVerification | None
     pull_request: PullRequest | None
+    criteria_count: CriteriaCount | None
     comment_count: int
     version: int
     created: By

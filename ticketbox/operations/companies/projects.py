@@ -261,6 +261,9 @@ class UpdateProject(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     verification: (
         Annotated[bool, Meta(description="Whether an agent's ticket is done only with verifications.")] | UnsetType
     ) = UNSET
+    criteria: (
+        Annotated[bool, Meta(description="Whether an agent's ticket is done only with proven criteria.")] | UnsetType
+    ) = UNSET
     verifiers: Verifiers | UnsetType = UNSET
 
 
@@ -275,7 +278,7 @@ def update_project(tx: Write, actor: Actor, args: UpdateProject) -> Project:
     Its tickets get the new key, and their old keys keep working. Turning a gate off, and changing who may
     verify, require that this session confirmed the password.
     """
-    gates = ("plan_approval", "done_approval", "verification", "verifiers")
+    gates = ("plan_approval", "done_approval", "verification", "criteria", "verifiers")
     names = ("name", "key", "url_patterns", "capture_policy", "agent_label", *gates)
     fields = [name for name in names if getattr(args, name) is not UNSET]
     if not fields:
@@ -302,6 +305,7 @@ def update_project(tx: Write, actor: Actor, args: UpdateProject) -> Project:
         plan_approval=args.plan_approval,
         done_approval=args.done_approval,
         verification=args.verification,
+        criteria=args.criteria,
         verifiers=UNSET if args.verifiers is UNSET else list(dict.fromkeys(args.verifiers)),
         policy=policy,
     )

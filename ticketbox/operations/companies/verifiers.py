@@ -1,4 +1,4 @@
-"""The members and tokens whose verifications count for a project's gate (docs/use/verifications.md, "The gate")."""
+"""The members and tokens whose verifications and evidence count (docs/use/verifications.md, "The gate")."""
 
 from collections.abc import Sequence
 from typing import Annotated
@@ -16,7 +16,7 @@ Verifiers = Annotated[
     list[Id],
     Meta(
         max_length=50,
-        description="The members (`usr_…`) and tokens (`key_…`) whose verifications count for `verification`. Empty: "
+        description="The members (`usr_…`) and tokens (`key_…`) whose verifications and evidence count. Empty: "
         "those of everybody who can write.",
     ),
 ]

@@ -1,20 +1,23 @@
 """Gates: what an agent can't do to a ticket before a person approves it (docs/use/work-sessions.md, "Gates")."""
 
+import msgspec
+
 from ticketbox.domain.core.access.policy import Actor
-from ticketbox.domain.core.problems import ApprovalRequired, VerificationRequired
+from ticketbox.domain.core.problems import ApprovalRequired, ProofRequired
+from ticketbox.domain.work.criteria import find_missing_evidence
 from ticketbox.domain.work.records import QuestionKind
 from ticketbox.domain.work.verifications import find_missing_proof
 from ticketbox.store.companies import projects
 from ticketbox.store.file.database import Read
 from ticketbox.store.tickets.tickets import TicketState
-from ticketbox.store.work import questions, sessions, verifications
+from ticketbox.store.work import criteria, questions, sessions, verifications
 
 
 def check_gates(tx: Read, actor: Actor, ticket: TicketState, *, resolves: bool, target: int | None = None) -> None:
-    """Refuse an agent's change of a ticket that a person must approve, or that verifications must prove, first.
+    """Refuse an agent's change of a ticket that a person must approve, or that evidence must prove, first.
 
     `resolves` says that the ticket is resolved or archived, `target` is the key of the project that it moves to. Raises
-    ApprovalRequired and VerificationRequired.
+    ApprovalRequired and ProofRequired.
     """
     if not actor.is_agent:
         return
@@ -32,7 +35,14 @@ def check_gates(tx: Read, actor: Actor, ticket: TicketState, *, resolves: bool, 
         proofs = verifications.list_proofs(tx, ticket.key, verifiers)
         if missing := find_missing_proof(proofs, verifications.find_reopened_at(tx, ticket.key)):
             whose = "" if verifiers == "[]" else " (only verifications by its verifiers count)"
-            raise VerificationRequired(f"this project requires proof of the fix{whose}: {missing}")
+            raise ProofRequired(f"this project requires proof of the fix{whose}: {missing}")
+    for verifiers in [each.verifiers for each in gates if each.criteria]:
+        listed = criteria.list_criteria(tx, ticket.key)
+        if lacks := find_missing_evidence(listed, msgspec.json.decode(verifiers, type=list[str])):
+            raise ProofRequired(
+                "this project requires proof of each criterion; run `ticketbox prove`, or ask a person to accept or "
+                f"waive it: {'; '.join(lacks)}"
+            )
     if any(each.done_approval for each in gates):
         raise ApprovalRequired(
             "in this project a person decides when a ticket is done: start work, then call finish_work with your lease "

@@ -33,6 +33,7 @@ from ticketbox.domain.git.records import GitLink
 from ticketbox.domain.reports.records import Reporter
 from ticketbox.domain.tickets.links import TicketLink
 from ticketbox.domain.tickets.records import CaptureSummary, Claim, Comment, Status, Ticket, WorkState
+from ticketbox.domain.work.criteria import Criterion
 from ticketbox.domain.work.records import WorkQuestion
 from ticketbox.domain.work.verifications import Verification
 from ticketbox.operations.core.lookups import CaptureId, TicketId, find_readable, resolve_ticket_id
@@ -47,7 +48,7 @@ from ticketbox.store.file.database import Read
 from ticketbox.store.git import git_links
 from ticketbox.store.reports import reports
 from ticketbox.store.tickets import comments, links, records
-from ticketbox.store.work import questions, verifications
+from ticketbox.store.work import criteria, questions, verifications
 
 FULL_TOKENS = 250_000  # about 1 MB
 FULL_TOOL_TOKENS = 14_000
@@ -61,6 +62,7 @@ class Part(StrEnum):
     COMMENTS = "comments"
     HISTORY = "history"
     VERIFICATIONS = "verifications"
+    CRITERIA = "criteria"
 
 
 class Detail(StrEnum):
@@ -135,6 +137,7 @@ class TicketDetail(Ticket, frozen=True, kw_only=True):
     comments: list[Comment] | UnsetType = UNSET
     history: list[Event] | UnsetType = UNSET
     verifications: list[Verification] | UnsetType = UNSET
+    criteria: list[Criterion] | UnsetType = UNSET
 
 
 @operation(
@@ -178,6 +181,7 @@ def load_detail(tx: Read, actor: Actor, key: int, ticket: Ticket, args: GetTicke
         comments=_list_comments(tx, key) if Part.COMMENTS in args.include else UNSET,
         history=_list_history(tx, key) if Part.HISTORY in args.include else UNSET,
         verifications=_list_verifications(tx, key) if Part.VERIFICATIONS in args.include else UNSET,
+        criteria=criteria.list_criteria(tx, key) if Part.CRITERIA in args.include else UNSET,
     )
 
 

@@ -12,6 +12,7 @@ from ticketbox.domain.core.fairness.limits import Budget
 from ticketbox.domain.core.problems import QuestionClosed, TicketArchived
 from ticketbox.domain.events.records import Reason
 from ticketbox.domain.tickets.records import WorkState
+from ticketbox.domain.work.criteria import find_missing_evidence
 from ticketbox.domain.work.records import Decision, PlanItem, QuestionKind, WorkSession
 from ticketbox.operations.core.inputs import Text
 from ticketbox.operations.core.lookups import QuestionId, WorkSessionId, find_writable
@@ -25,8 +26,8 @@ from ticketbox.store.core import bylines
 from ticketbox.store.core.visibility import VisibleRow
 from ticketbox.store.file.database import Read, Write
 from ticketbox.store.tickets import tickets
-from ticketbox.store.work import questions, session_lists, sessions
-from ticketbox.store.work.questions import NO_OUTCOME, NewQuestion, Outcome
+from ticketbox.store.work import criteria, questions, session_lists, sessions
+from ticketbox.store.work.questions import CRITERIA_HEADING, NO_OUTCOME, NewQuestion, Outcome
 from ticketbox.store.work.sessions import SessionState
 
 # A run usually ends when it asks to be done, so its claim lasts until a person has had time to decide.
@@ -36,18 +37,23 @@ CONTINUE_MS = 60 * MINUTE
 
 
 def check_plan(tx: Write, actor: Actor, row: VisibleRow, session: SessionState, plan: list[PlanItem]) -> None:
-    """Ask people to approve the plan that an agent reports, where a gate requires it, unless they approved these steps.
+    """Ask people to approve an agent's plan and proposed criteria, where a gate requires it, unless they approved them.
 
     While a question of the session is open, the plan waits for it.
     """
     if not (actor.is_agent and projects.load_gates(tx, row.project).plan_approval):
         return
     text = "\n".join(["Approve this plan?", *(f"{place}. {item.text}" for place, item in enumerate(plan, 1))])
-    is_approved = questions.has_approved_plan(tx, session.key, text)
+    proposed = [each.text for each in criteria.list_criteria(tx, row.key) if each.proposed]
+    is_approved = not proposed and questions.has_approved_plan(tx, session.key, text)
     sessions.set_plan_approval(tx, session.key, needed=not is_approved)
     newest = questions.find_newest_question(tx, session.key)
     waits = newest is not None and newest.kind is QuestionKind.QUESTION and newest.answer is None
+    if is_approved and newest is not None and newest.kind is QuestionKind.PLAN and newest.answer is None:
+        questions.answer_question(tx, newest.id, Decision.WITHDRAWN.value, bylines.ensure_byline(tx, actor))
     if plan and not is_approved and not waits:
+        if proposed:
+            text += CRITERIA_HEADING + "\n".join(f"- {each}" for each in proposed)
         _request(tx, actor, row, session, QuestionKind.PLAN, text)
 
 
@@ -56,7 +62,9 @@ def request_done_approval(tx: Write, actor: Actor, row: VisibleRow, session: Ses
     what = "resolve the ticket"
     if outcome.column is not None:
         what = f"move the ticket to “{columns.load_column(tx, outcome.column).name}”"
-    _request(tx, actor, row, session, QuestionKind.DONE, f"Accept this work and {what}?", outcome)
+    lacks = "".join(f"\n{each}" for each in find_missing_evidence(criteria.list_criteria(tx, row.key)))
+    text = f"Accept this work and {what}?" + (f"\n\nCriteria without proof:{lacks}" if lacks else "")
+    _request(tx, actor, row, session, QuestionKind.DONE, text, outcome)
     sessions.renew_session(tx, session, tx.now + DECISION_MS)
 
 
@@ -140,6 +148,8 @@ def decide_approval(tx: Write, actor: Actor, args: DecideApproval) -> WorkSessio
         else:
             sessions.limit_claim(tx, session, tx.now + CONTINUE_MS)
     elif args.approve:
+        _, _, listed = newest.question.partition(CRITERIA_HEADING)
+        criteria.agree_to_criteria(tx, session.ticket, [line.removeprefix("- ") for line in listed.splitlines()])
         sessions.set_plan_approval(tx, session.key, needed=False)
     return session_lists.load_session(tx, session.key)
 

@@ -1,5 +1,6 @@
 """Finishing work: comment, move or resolve the ticket and release the claim (docs/use/work-sessions.md, "Finish")."""
 
+from collections.abc import Sequence
 from typing import Annotated
 
 import msgspec
@@ -8,8 +9,9 @@ from msgspec import UNSET, Meta
 from ticketbox.domain.core.access.policy import Actor
 from ticketbox.domain.core.access.scopes import Scope
 from ticketbox.domain.core.fairness.limits import Budget
-from ticketbox.domain.core.problems import ApprovalRequired, InvalidField, VerificationRequired
+from ticketbox.domain.core.problems import ApprovalRequired, InvalidField, ProofRequired
 from ticketbox.domain.tickets.records import Ticket, WorkState
+from ticketbox.domain.work.criteria import find_missing_evidence
 from ticketbox.operations.core.inputs import CommentBody
 from ticketbox.operations.core.lookups import ColumnId, Version, find_writable_column
 from ticketbox.operations.core.registry import Tool, operation
@@ -24,7 +26,7 @@ from ticketbox.store.companies import columns
 from ticketbox.store.core import bylines
 from ticketbox.store.file.database import Write
 from ticketbox.store.tickets import comments, tickets
-from ticketbox.store.work import sessions
+from ticketbox.store.work import criteria, sessions
 from ticketbox.store.work.questions import Outcome
 
 
@@ -88,19 +90,21 @@ def finish_work(tx: Write, actor: Actor, args: FinishWork) -> FinishedWork:
     outcome = Outcome(column, args.resolved)
     try:
         tx.run_step(lambda: apply_outcome(tx, actor, row, state, outcome))
-    except VerificationRequired:
+    except ProofRequired:
         raise
     except ApprovalRequired:
         request_done_approval(tx, actor, row, session, outcome)
         return _build_answer(load_ticket(tx, actor, state.id), finished=False)
     sessions.end_session(tx, session, WorkState.DONE, byline)
     record_ticket_event(tx, actor, row, "ticket.work_finished", session_id=session.id, run=session.run)
-    return _build_answer(load_ticket(tx, actor, state.id), finished=True)
+    lacks = find_missing_evidence(criteria.list_criteria(tx, row.key))
+    return _build_answer(load_ticket(tx, actor, state.id), finished=True, lacks=lacks)
 
 
-def _build_answer(ticket: Ticket, *, finished: bool) -> FinishedWork:
+def _build_answer(ticket: Ticket, *, finished: bool, lacks: Sequence[str] = ()) -> FinishedWork:
+    proof = f"; these criteria lack proof: {'; '.join(lacks)}" if lacks else ""
     note = (
-        "your work has ended"
+        f"your work has ended{proof}"
         if finished
         else (
             "in this project a person decides when a ticket is done, and has been asked; call wait_for_answer for the "

@@ -17,6 +17,7 @@ from ticketbox.operations.core.registry import Tool, operation
 from ticketbox.operations.tickets.lookups import find_writable_ticket
 from ticketbox.operations.tickets.recording import record_ticket_event
 from ticketbox.operations.work.approvals import check_plan
+from ticketbox.operations.work.criteria import MAX_CRITERIA, CriterionText, propose_criteria
 from ticketbox.operations.work.leases import (
     LEASE_REFUSALS,
     Lease,
@@ -71,6 +72,10 @@ class ReportProgress(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw
     lease: Lease
     note: Annotated[Text, Meta(min_length=1, description="What you found or do now.")] | UnsetType = UNSET
     plan: Annotated[list[PlanStep], Meta(max_length=50, description="Replaces the plan.")] | UnsetType = UNSET
+    criteria: (
+        Annotated[list[CriterionText], Meta(max_length=MAX_CRITERIA, description="Proposes acceptance criteria.")]
+        | UnsetType
+    ) = UNSET
     links: (
         Annotated[list[LinkInput], Meta(max_length=MAX_LINKS, description="Added; the same `url` is updated.")]
         | UnsetType
@@ -113,13 +118,15 @@ def report_progress(tx: Write, actor: Actor, args: ReportProgress) -> WorkSessio
     if progress.repository is not UNSET and progress.repository != sessions.load_repository(tx, session):
         reported["repository"] = progress.repository  # local servers add it to every report
     sessions.update_progress(tx, session, progress)
+    if args.criteria is not UNSET:
+        propose_criteria(tx, actor, row, args.criteria)
     if reported:
         if progress.plan is not UNSET:
             done = sum(step.state is StepState.DONE for step in progress.plan)
             reported["plan"] = {"done": done, "steps": len(progress.plan)}
         record_ticket_event(tx, actor, row, "ticket.work_progress", session_id=session.id, **reported)
-        if progress.plan is not UNSET:
-            check_plan(tx, actor, row, session, progress.plan)
+    if not (args.plan is UNSET and args.criteria is UNSET):
+        check_plan(tx, actor, row, session, sessions.load_plan(tx, session))
     return session_lists.load_session(tx, session.key)
 
 

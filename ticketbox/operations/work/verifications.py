@@ -122,8 +122,8 @@ def add_verification(tx: Write, actor: Actor, args: AddVerification, redacted: A
             bug=captures.encode_failure(bug),
             rounds=args.rounds,
             console=redacted.console,
-            screenshot=_find_attachment(tx, actor, row.key, "screenshot", args.screenshot),
-            trace=_find_attachment(tx, actor, row.key, "trace", args.trace),
+            screenshot=find_attachment(tx, actor, row.key, "screenshot", args.screenshot),
+            trace=find_attachment(tx, actor, row.key, "trace", args.trace),
             byline=byline,
         ),
     )
@@ -145,7 +145,7 @@ def _find_capture(tx: Read, actor: Actor, ticket: int, capture_id: str | None) -
     return key
 
 
-def _find_attachment(tx: Read, actor: Actor, ticket: int, field: str, asset_id: str | None) -> int | None:
+def find_attachment(tx: Read, actor: Actor, ticket: int, field: str, asset_id: str | None) -> int | None:
     """Find an attachment of the ticket. Raises NotFound, and InvalidRequest for any other file."""
     if asset_id is None:
         return None

@@ -32,8 +32,8 @@ _SELECT_PROJECT = f"""
 SELECT p.id, p.public_id, v.company_id, p.name, p.key,
   (SELECT json_group_array(k.key) FROM project_key k WHERE k.project_id = p.id AND k.key <> p.key),
   p.url_patterns, p.bodies, p.extra_redactions, p.actions, p.replay, p.mask_selectors, p.page_source_maps,
-  p.declared_names, p.page_storage, p.agent_label, p.plan_approval, p.done_approval, p.verification, p.verifiers,
-  p.created_at, p.created_by
+  p.declared_names, p.page_storage, p.agent_label, p.plan_approval, p.done_approval, p.verification, p.criteria,
+  p.verifiers, p.created_at, p.created_by
 FROM visible_project v JOIN project p ON p.id = v.id
 WHERE v.within
 """
@@ -61,6 +61,7 @@ class _ProjectRow(NamedTuple):
     plan_approval: int
     done_approval: int
     verification: int
+    criteria: int
     verifiers: str
     created_at: int
     created_by: int
@@ -110,6 +111,7 @@ def _build_projects(tx: Read, records: list[Row]) -> list[tuple[int, Project]]:
                 plan_approval=bool(row.plan_approval),
                 done_approval=bool(row.done_approval),
                 verification=bool(row.verification),
+                criteria=bool(row.criteria),
                 verifiers=_strings.decode(row.verifiers),
                 created=bylines.build(row.created_by, row.created_at),
             ),
@@ -158,6 +160,7 @@ def update_project(
     plan_approval: bool | UnsetType = UNSET,
     done_approval: bool | UnsetType = UNSET,
     verification: bool | UnsetType = UNSET,
+    criteria: bool | UnsetType = UNSET,
     verifiers: list[str] | UnsetType = UNSET,
 ) -> None:
     """Update the fields that are set."""
@@ -170,6 +173,7 @@ def update_project(
         plan_approval=plan_approval,
         done_approval=done_approval,
         verification=verification,
+        criteria=criteria,
         verifiers=UNSET if verifiers is UNSET else _encode_json(verifiers),
         url_patterns=UNSET if patterns is UNSET else _encode_json(patterns),
         bodies=UNSET if policy is UNSET else _BODIES.index(policy.bodies),
@@ -192,18 +196,20 @@ def load_agent_label(tx: Read, key: int) -> str:
 
 
 class Gates(NamedTuple):
-    """What a project requires of agents: that a person approves their plan and their result, and verifications.
+    """What a project requires of agents: that a person approves their plan and their result, verifications, and proof
+    of every criterion.
 
-    `verifiers` is the JSON list of the users and tokens whose verifications count; everybody's, if it is empty.
+    `verifiers` is the JSON list of the users and tokens whose verifications and evidence count; everybody's, if empty.
     """
 
     plan_approval: int
     done_approval: int
     verification: int
+    criteria: int
     verifiers: str
 
 
-SELECT_GATES = "SELECT plan_approval, done_approval, verification, verifiers FROM project WHERE id = ?"
+SELECT_GATES = "SELECT plan_approval, done_approval, verification, criteria, verifiers FROM project WHERE id = ?"
 
 
 def load_gates(tx: Read, key: int) -> Gates:

@@ -66,6 +66,14 @@ _SELECT_BY_NOUN = {
         SELECT w.id, v.id, v.company, v.role, v.within
         FROM work_session w JOIN ticket t ON t.id = w.ticket_id JOIN visible_project v ON v.id = t.project_id
         WHERE w.public_id = :id""",
+    "criterion": """
+        SELECT r.id, v.id, v.company, v.role, v.within
+        FROM criterion r JOIN ticket t ON t.id = r.ticket_id JOIN visible_project v ON v.id = t.project_id
+        WHERE r.public_id = :id""",
+    "verification": """
+        SELECT n.id, v.id, v.company, v.role, v.within
+        FROM verification n JOIN ticket t ON t.id = n.ticket_id JOIN visible_project v ON v.id = t.project_id
+        WHERE n.public_id = :id""",
     "source map": """
         SELECT s.id, v.id, v.company, v.role, v.within
         FROM source_map s JOIN visible_project v ON v.id = s.project_id WHERE s.public_id = :id""",

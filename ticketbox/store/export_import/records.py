@@ -51,6 +51,8 @@ TABLES: dict[str, str] = {
     "source_map": f"project_id IN {_PROJECTS}",
     "annotation": f"asset_id IN (SELECT id FROM asset WHERE ticket_id IN {_TICKETS})",
     "verification": f"ticket_id IN {_TICKETS}",
+    "criterion": f"ticket_id IN {_TICKETS}",
+    "evidence": f"criterion_id IN (SELECT id FROM criterion WHERE ticket_id IN {_TICKETS})",
     "git_link": f"ticket_id IN {_TICKETS}",
     "git_check": f"project_id IN {_PROJECTS}",
     "report": f"ticket_id IN {_TICKETS}",
@@ -105,6 +107,7 @@ _JSON_COLUMNS: dict[tuple[str, str], Any] = {
     ("work_question", "choices"): list[str],
     ("verification", "bug"): Failure,
     ("verification", "console"): list[str],
+    ("evidence", "output"): list[str],
     ("annotation", "geometry"): dict[str, Any],
     ("event", "data"): dict[str, Any],
 }

@@ -61,8 +61,8 @@ def list_known(tx: Read, project: int, change: LinkChange) -> list[LinkState]:
 
 COUNT_LINKS = "SELECT count(*) FROM git_link WHERE ticket_id = ?"
 INSERT_LINK = """
-INSERT OR IGNORE INTO git_link (ticket_id, project_id, kind, url, name, title, state, head, changed_at)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+INSERT OR IGNORE INTO git_link (ticket_id, project_id, kind, url, name, title, state, head, changed_at, head_at)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
 
 
@@ -71,17 +71,22 @@ def insert_link(tx: Write, ticket: int, project: int, change: LinkChange, at: in
     if tx.fetch_value(COUNT_LINKS, (ticket,)) >= MAX_LINKS:
         return False
     state = None if change.state is None else change.state.value
-    row = (ticket, project, change.kind.value, change.url, change.name, change.title, state, change.head, at)
+    row = (ticket, project, change.kind.value, change.url, change.name, change.title, state, change.head, at, tx.now)
     return tx.execute(INSERT_LINK, row) > 0
 
 
-UPDATE_LINK = "UPDATE git_link SET url = ?, title = ?, state = ?, head = ifnull(?, head), changed_at = ? WHERE id = ?"
+UPDATE_LINK = """
+UPDATE git_link SET url = :url, title = :title, state = :state, changed_at = :at,
+  head_at = iif(ifnull(:head, head) IS head, head_at, :now), head = ifnull(:head, head)
+WHERE id = :key
+"""
 
 
 def update_link(tx: Write, key: int, change: LinkChange, at: int) -> None:
     """Update what a link shows."""
     state = None if change.state is None else change.state.value
-    tx.execute(UPDATE_LINK, (change.url, change.title, state, change.head, at, key))
+    values = {"url": change.url, "title": change.title, "state": state, "head": change.head, "at": at, "key": key}
+    tx.execute(UPDATE_LINK, {**values, "now": tx.now})
 
 
 HAS_HEAD = "SELECT 1 FROM git_link WHERE project_id = ? AND head = ?"

@@ -11,6 +11,7 @@ from ticketbox.domain.tickets.records import (
     Blocker,
     CaptureSummary,
     Claim,
+    CriteriaCount,
     LastVerification,
     PullRequest,
     Status,
@@ -41,6 +42,9 @@ _SELECT_VERIFICATION = f"""(
   SELECT n.verdict || ' ' || {PROVEN} || ' ' || n.commit_hash
   FROM verification n WHERE n.ticket_id = t.id ORDER BY n.id DESC LIMIT 1)"""
 
+# How many criteria are met or waived, and how many there are; NULL without any.
+_COUNT_CRITERIA = "(SELECT sum(r.state <> 'open') || ' ' || count(*) FROM criterion r WHERE r.ticket_id = t.id)"
+
 _CONVERSIONS = [(field.name, field.from_column) for field in FIELDS if field.from_column is not None]
 # Each column of a ticket's row, by the name of what it holds in the record: rows are read by it, never by a number.
 _COLUMNS = {
@@ -51,6 +55,7 @@ _COLUMNS = {
     "claimed_by": "t.claimed_by", "claimed_at": "t.claimed_at", "claimed_until": "t.claimed_until",
     "run": "w.run", "session_id": "w.public_id", "session_state": "w.state", "repository": "w.repository",
     "blockers": _SELECT_BLOCKERS, "capture_summary": "k.summary", "verification": _SELECT_VERIFICATION,
+    "criteria_count": _COUNT_CRITERIA,
     "comment_count": "t.comment_count", "version": "t.version",
     "created_at": "t.created_at", "created_by": "t.created_by",
     "updated_at": "t.updated_at", "updated_by": "t.updated_by",
@@ -95,6 +100,7 @@ def _build_ticket(
         "capture": None if row["capture_summary"] is None else _summary.decode(row["capture_summary"]),
         "verification": _read_verification(row["verification"]),
         "pull_request": pull_request,
+        "criteria_count": _read_count(row["criteria_count"]),
         "created": bylines.build(row["created_by"], row["created_at"]),
         "updated": bylines.build(row["updated_by"], row["updated_at"]),
         "archived": bylines.build_optional(row["archived_by"], row["archived_at"]),
@@ -123,6 +129,10 @@ def _read_blockers(blockers: str | None) -> list[Blocker]:
         return []
     found = [Blocker(*each.split(" ")) for each in blockers.split(",")]
     return sorted(found, key=lambda each: (len(each.key), each.key))
+
+
+def _read_count(count: str | None) -> CriteriaCount | None:
+    return None if count is None else CriteriaCount(*map(int, count.split(" ")))
 
 
 def _read_verification(verification: str | None) -> LastVerification | None:

@@ -91,13 +91,16 @@ def _build_questions(tx: Read, rows: list[_QuestionRow]) -> list[WorkQuestion]:
 
 HAS_APPROVED_PLAN = """
 SELECT EXISTS (SELECT 1 FROM work_question
-WHERE session_id = ?1 AND kind = 'plan' AND answer = 'approved' AND question = ifnull(?2, question))
+WHERE session_id = ?1 AND kind = 'plan' AND answer = 'approved'
+  AND (?2 IS NULL OR question = ?2 OR instr(question, ?2 || ?3) = 1))
 """
+# Separates the plan in a request from the criteria that are approved with it. A step has one line.
+CRITERIA_HEADING = "\n\nAcceptance criteria:\n"
 
 
 def has_approved_plan(tx: Read, session: int, request: str | None = None) -> bool:
-    """Whether a person approved a plan of a session: any, or the one that a request describes."""
-    return bool(tx.fetch_value(HAS_APPROVED_PLAN, (session, request)))
+    """Whether a person approved a plan of a session: any, or the one of a request, with any criteria."""
+    return bool(tx.fetch_value(HAS_APPROVED_PLAN, (session, request, CRITERIA_HEADING)))
 
 
 class QuestionState(NamedTuple):

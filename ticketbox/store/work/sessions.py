@@ -189,6 +189,12 @@ def update_progress(tx: Write, session: SessionState, progress: Progress) -> Non
     update_columns(tx, "work_session", session.key, note=progress.note, **encoded)
 
 
+def load_plan(tx: Read, session: SessionState) -> list[PlanItem]:
+    """Load the plan of a session."""
+    text = tx.fetch_value("SELECT plan FROM work_session WHERE id = ?", (session.key,))
+    return msgspec.json.decode(text, type=list[PlanItem])
+
+
 def load_links(tx: Read, session: SessionState) -> list[WorkLink]:
     """Load the links of a session."""
     text = tx.fetch_value("SELECT links FROM work_session WHERE id = ?", (session.key,))

@@ -38,6 +38,7 @@ test.each<[string, Partial<Ticket>, string[]]>([
     ['errors', 'verdict', 'pull_request'],
   ],
   ['errors and no reproduction', { ...failing(5, 0), ...buildFix('reproduced') }, ['errors', 'pull_request']],
+  ['criteria', { criteria_count: { met: 2, total: 3 } }, ['criteria']],
   ['a capture without failures', failing(0, 0), ['capture']],
 ])('%s', (_, given, expected) => {
   expect(chooseChips(ticket('t', given), 'doing', fields, false).chips).toEqual(expected);

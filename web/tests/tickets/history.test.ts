@@ -13,6 +13,19 @@ function describe(type: string, data: Record<string, unknown>): string | null {
 const update = (field: string, from: unknown, to: unknown) =>
   describe('ticket.updated', { fields: [field], changes: { [field]: { from, to } } });
 
+test('criteria and their evidence', () => {
+  const text = 'The total is right';
+  expect(describe('criterion.added', { text })).toBe(`added the criterion “${text}”`);
+  expect(describe('criterion.changed', { text, state: 'waived' })).toBe(`waived the criterion “${text}”`);
+  expect(describe('criterion.changed', { text, from: 'Right' })).toBe(
+    `changed the criterion “Right” to “${text}”`,
+  );
+  expect(describe('evidence.added', { criterion: text, grade: 'checked', passed: false })).toBe(
+    `checked “${text}”: failed`,
+  );
+  expect(describe('evidence.added', { criterion: text, grade: 'accepted' })).toBe(`accepted “${text}”`);
+});
+
 test('a move names both columns', () => {
   expect(describe('ticket.moved', { from: { column_id: 'col_1' }, to: { column_id: 'col_2' } })).toBe(
     'moved the ticket from To do to Done',

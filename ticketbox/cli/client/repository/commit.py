@@ -9,9 +9,14 @@ from ticketbox.domain.work.verifications import is_same_commit
 def find_commit() -> str | None:
     """Return the hash of HEAD; None outside of a repository. Warns if files differ from it."""
     commit = capture_output("git", "rev-parse", "HEAD").strip()
-    if commit and capture_output("git", "status", "--porcelain", "--untracked-files=no").strip():
+    if commit and is_dirty():
         click.echo(f"The working tree has changes that aren't in {commit[:12]}.", err=True)
     return commit or None
+
+
+def is_dirty() -> bool:
+    """Whether tracked files differ from HEAD."""
+    return bool(capture_output("git", "status", "--porcelain", "--untracked-files=no").strip())
 
 
 def is_current(commit: str) -> bool:

@@ -43,12 +43,16 @@ from ticketbox.domain.work.verifications import MAX_ROUNDS
 )
 @click.option("--trace", is_flag=True, help="Also attach Playwright's trace of the last round, with nothing removed.")
 @click.option("--no-post", is_flag=True, help="Only print the verdict.")
+@click.option(
+    "--comment", is_flag=True,
+    help="Keep a comment on the pull request and a status of the commit up to date, with the job's token, gh or glab.",
+)  # fmt: skip
 @click.option("--browser", envvar="TICKETBOX_BROWSER", show_envvar=True, help="The path of another Chromium.")
 @click.option("--json", "wants_json", is_flag=True, help="Print the outcome as JSON.")
 def verify(
     key: str | None, branch: str | None, base_url: str, commit: str | None, rounds: int, capture: str | None,
     pack: Path | None, expect: str, storage_state: Path | None, setup: Path | None, offline: bool, live: bool,
-    no_sandbox: bool, trace: bool, no_post: bool, browser: str | None, wants_json: bool, url: str | None,
+    no_sandbox: bool, trace: bool, no_post: bool, comment: bool, browser: str | None, wants_json: bool, url: str | None,
 ) -> None:  # fmt: skip
     """Run the reproduction of a ticket's bug against an application, and post the verdict to the ticket.
 
@@ -76,6 +80,6 @@ def verify(
             key=ticket, base_url=base_url, commit=commit, branch=branch, rounds=rounds, capture=capture, pack=pack,
             expect=Verdict(expect), storage_state=storage_state, setup=setup, offline=offline, live=live,
             sandboxed=not no_sandbox, traced=trace, no_post=no_post,
-            browser=browser, wants_json=wants_json, url=url,
+            browser=browser, wants_json=wants_json, url=url, comment=comment,
         )
     )  # fmt: skip

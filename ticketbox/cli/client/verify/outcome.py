@@ -18,6 +18,7 @@ from ticketbox.cli.client.connection import ExitStatus, Server, connect, decode_
 from ticketbox.cli.client.repository.checkout import clean_branch, find_branch
 from ticketbox.cli.client.repository.commit import find_commit, is_current
 from ticketbox.cli.client.terminal import escape_line, escape_text, format_count, print_line, style
+from ticketbox.cli.client.verify.comment import Result, post_comment
 from ticketbox.cli.client.verify.playwright import PlaywrightError, find_trace, prepare_runner, run_rounds
 from ticketbox.cli.client.verify.proof import has_proof, save_proof
 from ticketbox.cli.client.verify.session import prepare_session
@@ -95,6 +96,7 @@ class Request(msgspec.Struct, frozen=True):
     browser: str | None
     wants_json: bool
     url: str | None
+    comment: bool
 
 
 def verify_ticket(request: Request) -> None:
@@ -112,6 +114,13 @@ def verify_ticket(request: Request) -> None:
         outcome, picture = _run_rounds(request, server, folder, commit)
         if posts_to is not None:
             outcome = msgspec.structs.replace(outcome, posted=_post(posts_to, outcome, picture, find_trace(folder)))
+        if request.comment:
+            passed = outcome.verdict is request.expect
+            result = Result(
+                ticket=request.key, key=request.key, verdict=outcome.verdict, reason=outcome.reason, commit=commit,
+                passed=passed,
+            )  # fmt: skip
+            post_comment(server, outcome.branch, result)
     if request.wants_json:
         click.echo(msgspec.json.format(msgspec.json.encode(outcome), indent=2))
     else:

@@ -118,3 +118,42 @@ SELECT * FROM searchable;
 
 ALTER TABLE project ADD COLUMN page_storage TEXT NOT NULL DEFAULT 'names'
   CHECK (page_storage IN ('off', 'names', 'shape'));
+ALTER TABLE project ADD COLUMN criteria INTEGER NOT NULL DEFAULT 0 CHECK (criteria IN (0, 1));
+ALTER TABLE git_link ADD COLUMN head_at INTEGER;
+UPDATE git_link SET head_at = changed_at WHERE head IS NOT NULL;
+
+-- Tickets have acceptance criteria, with evidence.
+CREATE TABLE criterion (
+  id INTEGER PRIMARY KEY,
+  public_id TEXT NOT NULL UNIQUE,
+  ticket_id INTEGER NOT NULL REFERENCES ticket (id) ON DELETE CASCADE,
+  text TEXT NOT NULL,
+  state TEXT NOT NULL DEFAULT 'open' CHECK (state IN ('open', 'met', 'waived')),
+  proposed INTEGER NOT NULL CHECK (proposed IN (0, 1)),
+  opened_at INTEGER NOT NULL,
+  created_at INTEGER NOT NULL,
+  created_by INTEGER NOT NULL REFERENCES byline (id)
+) STRICT;
+CREATE INDEX criterion_of_ticket ON criterion (ticket_id, id);
+
+CREATE TABLE evidence (
+  id INTEGER PRIMARY KEY,
+  public_id TEXT NOT NULL UNIQUE,
+  criterion_id INTEGER NOT NULL REFERENCES criterion (id) ON DELETE CASCADE,
+  kind TEXT NOT NULL CHECK (kind IN ('verification', 'command', 'check', 'picture', 'statement')),
+  grade TEXT NOT NULL CHECK (grade IN ('stated', 'checked', 'accepted')),
+  text TEXT NOT NULL,
+  passed INTEGER CHECK (passed IN (0, 1)),
+  exit_status INTEGER,
+  duration_ms INTEGER,
+  output TEXT NOT NULL,
+  commit_hash TEXT,
+  dirty INTEGER NOT NULL CHECK (dirty IN (0, 1)),
+  verification_id INTEGER REFERENCES verification (id) ON DELETE SET NULL,
+  picture_id INTEGER REFERENCES asset (id) ON DELETE SET NULL,
+  created_at INTEGER NOT NULL,
+  created_by INTEGER NOT NULL REFERENCES byline (id)
+) STRICT;
+CREATE INDEX evidence_of_criterion ON evidence (criterion_id, id);
+CREATE INDEX evidence_of_picture ON evidence (picture_id) WHERE picture_id IS NOT NULL;
+CREATE INDEX evidence_of_verification ON evidence (verification_id) WHERE verification_id IS NOT NULL;

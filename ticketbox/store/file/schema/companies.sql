@@ -54,7 +54,7 @@ CREATE INDEX invitation_project_of_project ON invitation_project (project_id);
 
 -- `replay` is in seconds; 0 is off. `mask_selectors` are CSS selectors of parts that recordings never show,
 -- `declared_names` global variables and meta elements whose values captures contain, `verifiers` public ids of members
--- and tokens whose verifications count for the project's gate.
+-- and tokens whose verifications and evidence count for the project's gates.
 CREATE TABLE project (
   id INTEGER PRIMARY KEY,
   public_id TEXT NOT NULL UNIQUE,
@@ -77,7 +77,8 @@ CREATE TABLE project (
   page_source_maps INTEGER NOT NULL DEFAULT 1 CHECK (page_source_maps IN (0, 1)),
   declared_names TEXT NOT NULL DEFAULT '[]' CHECK (json_valid(declared_names)),
   verifiers TEXT NOT NULL DEFAULT '[]' CHECK (json_valid(verifiers)),
-  page_storage TEXT NOT NULL DEFAULT 'names' CHECK (page_storage IN ('off', 'names', 'shape'))
+  page_storage TEXT NOT NULL DEFAULT 'names' CHECK (page_storage IN ('off', 'names', 'shape')),
+  criteria INTEGER NOT NULL DEFAULT 0 CHECK (criteria IN (0, 1))
 ) STRICT;
 CREATE INDEX project_of_company ON project (company_id, id);
 

@@ -28,6 +28,7 @@ CREATE INDEX git_delivery_by_age ON git_delivery (received_at);
 CREATE INDEX git_delivery_waiting ON git_delivery (hook_id, id) WHERE changes IS NOT NULL;
 
 -- Branches, commits and pull requests that name a ticket. `project_id` is the hook's: the ticket can have moved since.
+-- `head_at` is when `head` became the newest commit.
 CREATE TABLE git_link (
   id INTEGER PRIMARY KEY,
   ticket_id INTEGER NOT NULL REFERENCES ticket (id) ON DELETE CASCADE,
@@ -39,6 +40,7 @@ CREATE TABLE git_link (
   state TEXT CHECK (state IN ('open', 'merged', 'closed')),
   head TEXT,
   changed_at INTEGER NOT NULL,
+  head_at INTEGER,
   UNIQUE (ticket_id, url)
 ) STRICT;
 CREATE INDEX git_link_by_head ON git_link (project_id, head) WHERE head IS NOT NULL;

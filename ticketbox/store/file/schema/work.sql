@@ -75,6 +75,44 @@ CREATE INDEX verification_of_screenshot ON verification (screenshot_id) WHERE sc
 CREATE INDEX verification_of_ticket ON verification (ticket_id, id);
 CREATE INDEX verification_of_trace ON verification (trace_id) WHERE trace_id IS NOT NULL;
 
+-- What must be true before a ticket is done. `proposed`: an agent wrote it, and no person has agreed yet. Evidence from
+-- before `opened_at` is about another text, or was rejected.
+CREATE TABLE criterion (
+  id INTEGER PRIMARY KEY,
+  public_id TEXT NOT NULL UNIQUE,
+  ticket_id INTEGER NOT NULL REFERENCES ticket (id) ON DELETE CASCADE,
+  text TEXT NOT NULL,
+  state TEXT NOT NULL DEFAULT 'open' CHECK (state IN ('open', 'met', 'waived')),
+  proposed INTEGER NOT NULL CHECK (proposed IN (0, 1)),
+  opened_at INTEGER NOT NULL,
+  created_at INTEGER NOT NULL,
+  created_by INTEGER NOT NULL REFERENCES byline (id)
+) STRICT;
+CREATE INDEX criterion_of_ticket ON criterion (ticket_id, id);
+
+-- What shows that a criterion is met, or isn't. `passed` is NULL if it only says or shows something.
+CREATE TABLE evidence (
+  id INTEGER PRIMARY KEY,
+  public_id TEXT NOT NULL UNIQUE,
+  criterion_id INTEGER NOT NULL REFERENCES criterion (id) ON DELETE CASCADE,
+  kind TEXT NOT NULL CHECK (kind IN ('verification', 'command', 'check', 'picture', 'statement')),
+  grade TEXT NOT NULL CHECK (grade IN ('stated', 'checked', 'accepted')),
+  text TEXT NOT NULL,
+  passed INTEGER CHECK (passed IN (0, 1)),
+  exit_status INTEGER,
+  duration_ms INTEGER,
+  output TEXT NOT NULL,
+  commit_hash TEXT,
+  dirty INTEGER NOT NULL CHECK (dirty IN (0, 1)),
+  verification_id INTEGER REFERENCES verification (id) ON DELETE SET NULL,
+  picture_id INTEGER REFERENCES asset (id) ON DELETE SET NULL,
+  created_at INTEGER NOT NULL,
+  created_by INTEGER NOT NULL REFERENCES byline (id)
+) STRICT;
+CREATE INDEX evidence_of_criterion ON evidence (criterion_id, id);
+CREATE INDEX evidence_of_picture ON evidence (picture_id) WHERE picture_id IS NOT NULL;
+CREATE INDEX evidence_of_verification ON evidence (verification_id) WHERE verification_id IS NOT NULL;
+
 CREATE TRIGGER work_session_follows_ticket AFTER UPDATE OF project_id ON ticket BEGIN
   UPDATE work_session SET project_id = new.project_id WHERE ticket_id = new.id;
 END;

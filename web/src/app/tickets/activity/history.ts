@@ -93,9 +93,32 @@ export function describeEvent(event: Event, names: Names): string | null {
       return `saw it again: ${String(details['occurrences'])} times`;
     case 'verification.added':
       return describeVerification(details as unknown as Verification);
+    case 'criterion.added':
+      return `added the criterion “${String(details['text'])}”`;
+    case 'criterion.changed':
+      return describeCriterionChange(details);
+    case 'criterion.removed':
+      return `removed the criterion “${String(details['text'])}”`;
+    case 'evidence.added':
+      return describeEvidence(details);
     default:
       return null;
   }
+}
+
+function describeCriterionChange({ text, from, state }: Record<string, unknown>): string {
+  const changed = from ? [`changed the criterion “${String(from)}” to “${String(text)}”`] : [];
+  const decided = state
+    ? [`${state === 'waived' ? 'waived' : 'reopened'} the criterion “${String(text)}”`]
+    : [];
+  return joinWords([...changed, ...decided]);
+}
+
+function describeEvidence({ criterion, grade, passed }: Record<string, unknown>): string {
+  const about = `“${String(criterion)}”`;
+  if (grade === 'accepted') return `accepted ${about}`;
+  if (grade === 'stated') return `stated evidence for ${about}`;
+  return `checked ${about}: ${passed ? 'passed' : 'failed'}`;
 }
 
 function nameTicket(id: unknown, names: Names): string {

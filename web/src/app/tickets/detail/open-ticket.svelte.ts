@@ -21,6 +21,7 @@ import { EditConflictError, isConflict } from './edit-conflict';
 
 const INCLUDED = 50; // the comments and events that the ticket includes
 const MAX_TRIES = 5;
+const PARTS: ('comments' | 'history' | 'criteria')[] = ['comments', 'history', 'criteria'];
 
 /** The ticket on the screen with its comments, history and attachments. Events keep it up to date. */
 export class OpenTicket {
@@ -106,10 +107,7 @@ export class OpenTicket {
   async #load(): Promise<void> {
     try {
       const path = { ticket_id: this.id };
-      const query = {
-        status: 'all' as const,
-        include: ['comments', 'history'] as ('comments' | 'history')[],
-      };
+      const query = { status: 'all' as const, include: PARTS };
       const [ticket, attachments, verifications, session] = await Promise.all([
         unwrap(api.GET('/tickets/{ticket_id}', { params: { path, query } })),
         unwrap(api.GET('/tickets/{ticket_id}/attachments', { params: { path } })),
@@ -193,7 +191,8 @@ export class OpenTicket {
   /** Read the ticket with its comments, or with what the capture shown recorded. Raises Problem. */
   fetchTicket(include: 'comments' | 'capture' = 'comments'): Promise<TicketDetail> {
     const capture_id = include === 'capture' ? this.captureId : null;
-    const query = { status: 'all' as const, include: [include], ...(capture_id && { capture_id }) };
+    const parts = [include, 'criteria' as const];
+    const query = { status: 'all' as const, include: parts, ...(capture_id && { capture_id }) };
     const params = { path: { ticket_id: this.id }, query };
     return unwrap(api.GET('/tickets/{ticket_id}', { params }));
   }

@@ -2,7 +2,15 @@ import type { ColumnKind, Ticket, ViewField } from '../../../../../generated/api
 import { readVerdict } from '../../verifications/verifications';
 
 export type CardChip =
-  'errors' | 'failed' | 'capture' | 'verdict' | 'blocked' | 'resolved' | 'pull_request' | 'comments';
+  | 'errors'
+  | 'failed'
+  | 'capture'
+  | 'verdict'
+  | 'blocked'
+  | 'resolved'
+  | 'pull_request'
+  | 'criteria'
+  | 'comments';
 
 const MAX_CHIPS = 3;
 
@@ -32,6 +40,7 @@ export function chooseChips(
   ]).slice(0, MAX_CHIPS);
   const facts = list([
     ['pull_request', has('pull_request') && ticket.pull_request],
+    ['criteria', ticket.criteria_count],
     ['comments', has('comments') && ticket.comment_count],
   ]);
   const shown = [...chips, ...facts];

@@ -1,0 +1,1 @@
+"""Comments and commit statuses on GitHub, GitLab, Gitea and Forgejo (docs/use/verifications.md)."""
