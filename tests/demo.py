@@ -45,9 +45,9 @@ class Demo(Box):
         printed = ""
         while "delete its file" not in printed:
             printed += self.process.stdout.readline()
-        match = re.search(r"password  (\S+)\n.*(tok_\w+)", printed, re.DOTALL)
+        match = re.search(r"Open (\S+)\n.*password  (\S+)\n.*(tok_\w+)", printed, re.DOTALL)
         assert match, printed
-        self.password, self.token = match[1], match[2]
+        self.link, self.password, self.token = match.groups()
         shop = re.search(r"sample shop at (\S+)\n", printed)
         assert shop, printed
         self.shop = shop[1]

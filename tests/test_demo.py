@@ -250,6 +250,11 @@ def test_history_is_in_order_and_never_in_the_future(demo: Demo) -> None:
             assert times[-1] <= time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime()) + ".999Z"
 
 
+def test_printed_link_signs_in_once(demo: Demo) -> None:
+    for signed_in in (303, 404):
+        assert httpx.post(demo.link, timeout=60).status_code == signed_in
+
+
 def test_printed_password_and_token_work(demo: Demo) -> None:
     with demo.client() as web:
         ok(web.post("/session", json={"email": "demo@example.org", "password": demo.password}))

@@ -2,14 +2,16 @@
 
 import re
 from collections.abc import Iterator
+from urllib.parse import urljoin
 
 import httpx
 import pytest
 
-from ticketbox.demo.shop.api import Fault
-from ticketbox.demo.shop.carts import MAX_CARTS, MAX_QUANTITY, Carts
-from ticketbox.demo.shop.catalogue import PRODUCTS, find_gift_card, find_products
-from ticketbox.demo.shop.server import SITE, serve_shop
+from ticketbox.http.sample_shop.api import Fault
+from ticketbox.http.sample_shop.carts import MAX_CARTS, MAX_QUANTITY, Carts
+from ticketbox.http.sample_shop.catalogue import PRODUCTS, find_gift_card, find_products
+from ticketbox.http.sample_shop.files import SITE
+from ticketbox.http.sample_shop.server import serve_shop
 from ticketbox.server import listen
 
 
@@ -60,7 +62,7 @@ def test_pages_need_nothing_from_elsewhere(visitor: httpx.Client) -> None:
         page = visitor.get(path)
         assert page.headers["content-type"] == "text/html; charset=utf-8"
         assert page.headers["content-security-policy"].startswith("default-src 'self'")
-        named = re.findall(r'(?:href|src)="(/[^"]+)"', page.text)
+        named = [urljoin(path, each) for each in re.findall(r'(?:href|src)="([^"]+)"', page.text)]
         assert named
         assert {visitor.get(each).status_code for each in named} == {200}
     for file in SITE.rglob("*.*"):

@@ -1,4 +1,4 @@
-"""Write the sample shop's pictures, `ticketbox/demo/shop/site/pictures`, from those of `pages/products.html`.
+"""Write the sample shop's pictures, `ticketbox/http/sample_shop/site/pictures`, from those of `pages/products.html`.
 
 uv run --group dev python packaging/demo/shop_pictures.py
 """
@@ -8,8 +8,8 @@ from pathlib import Path
 
 import jinja2
 
-from ticketbox.demo.shop.catalogue import PRODUCTS
-from ticketbox.demo.shop.server import SITE
+from ticketbox.http.sample_shop.catalogue import PRODUCTS
+from ticketbox.http.sample_shop.files import SITE
 
 PAGES = Path(__file__).parent / "pages"
 WALLS = ("sage", "sand", "mist", "clay")

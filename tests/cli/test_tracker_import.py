@@ -62,6 +62,7 @@ def test_tickets_are_created_from_the_file(world: World, tracker: str, name: str
                 "octocat, 2026-01-02T03:04:05Z:\n\n"
             )
             assert (cart["labels"], cart["source_url"]) == (["Bug"], "https://github.com/acme/shop/issues/12")
+            assert ok(world.api.get(f"/tickets/{cart['id']}/similar"))["items"] == []  # not by "issues/*"
         case "jira":
             assert (cart["labels"], cart["priority"], cart["column_id"]) == (
                 ["checkout", "cart"],

@@ -11,7 +11,7 @@ from ticketbox.cli.core.output import exit_on_problem, exit_with_error
 from ticketbox.cli.serve import is_at_desktop, listen, run
 from ticketbox.settings import DEFAULT_HOST, DEFAULT_PORT, Settings, find_default_db, parse_public_url
 
-_NO_SHOP = "  To capture a bug yourself, add `--shop 8421`: a sample shop that you can break.\n\n"
+_NO_SHOP = "  To fix a bug yourself, add `--shop 8421`: a sample shop that you can break for everybody.\n\n"
 _REMOVAL = "  Each `ticketbox demo` prints new credentials. To remove the demo, delete its file.\n\n"
 TOKEN_LABEL = "demo token"  # noqa: S105 (a label)
 
@@ -50,12 +50,13 @@ def demo(db: Path, host: str, port: int, shop_port: int | None, open_browser: bo
         listener = stack.enter_context(listen(host, port))
         port = listener.getsockname()[1]
         settings = Settings(db=db, host=host, port=port, public_url=parse_public_url(None, host, port, tls=False))
-        credentials, agents = "", DemoAgents(db)
+        credentials, link, agents = "", "", DemoAgents(db)
         try:
             with lock_file(db):
                 if not db.exists():
                     _create(db)
                 credentials = _issue_credentials(db, settings.public_url)
+                link = settings.public_url + _create_link(db)
                 agents.start()
         except UnusableFile as error:
             exit_with_error(str(error))
@@ -65,13 +66,20 @@ def demo(db: Path, host: str, port: int, shop_port: int | None, open_browser: bo
             settings,
             listener,
             open_browser=is_at_desktop() if open_browser is None else open_browser,
-            message=credentials + shop + _REMOVAL,
+            message=f"\n  Open {link}\n  The link signs in once, within 15 minutes.\n{credentials}{shop}{_REMOVAL}",
+            opens=link,
         )
+
+
+def _create_link(db: Path) -> str:
+    from ticketbox.demo.loader import OWNER_EMAIL
+
+    return run_operation(db, "create_sign_in_link", {"user": OWNER_EMAIL}).path
 
 
 def _start_shop(stack: contextlib.ExitStack, host: str, port: int, url: str) -> str:
     """Serve the sample shop until the command ends; return the text that says what to do there."""
-    from ticketbox.demo.shop.server import serve_shop
+    from ticketbox.http.sample_shop.server import serve_shop
 
     listener = stack.enter_context(listen(host, port))
     stack.enter_context(serve_shop(listener))
@@ -118,10 +126,11 @@ def _issue_credentials(db: Path, url: str) -> str:
     for token in run_operation(db, "list_issued_tokens", {"user": OWNER_EMAIL}).items:
         if token.label == TOKEN_LABEL:
             run_operation(db, "revoke_issued_token", {"token_id": token.id})
-    secret = run_operation(db, "issue_token", {"user": OWNER_EMAIL, "label": TOKEN_LABEL, "scopes": SCOPES}).secret
+    token = {"user": OWNER_EMAIL, "label": TOKEN_LABEL, "scopes": SCOPES, "expires_days": 90}
+    secret = run_operation(db, "issue_token", token).secret
     return (
-        f"\n  Sign in at {url}\n"
+        f"\n  Or sign in at {url}\n"
         f"    email     {OWNER_EMAIL}\n    password  {password}\n"
-        f"\n  Or use an API token with {url}/api/v1 and {url}/mcp\n    {secret}\n"
+        f"\n  For the API, use this token with {url}/api/v1 and {url}/mcp\n    {secret}\n"
         "\n"
     )

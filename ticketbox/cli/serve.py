@@ -144,8 +144,8 @@ def serve(
         run(settings, listener, open_browser=is_at_desktop() if open_browser is None else open_browser)
 
 
-def run(settings: Settings, listener: socket.socket, *, open_browser: bool, message: str = "") -> None:
-    """Serve until a signal stops it; print `message` when ready.
+def run(settings: Settings, listener: socket.socket, *, open_browser: bool, message: str = "", opens: str = "") -> None:
+    """Serve until a signal stops it; when ready, print `message` and open `opens`, or the set-up page, in a browser.
 
     Exits with status 1 for a file that can't be served.
     """
@@ -157,7 +157,7 @@ def run(settings: Settings, listener: socket.socket, *, open_browser: bool, mess
     configure(settings.log_format)
     try:
         with asyncio.Runner(loop_factory=_find_loop_factory()) as runner:
-            runner.run(_serve(settings, listener, open_browser, message))
+            runner.run(_serve(settings, listener, open_browser, message, opens))
     except UnusableFile as error:
         if settings.log_format == "json":
             _log(logging.ERROR, str(error))
@@ -170,7 +170,7 @@ def _log(level: int, text: str) -> None:
     logging.getLogger("ticketbox").log(level, "%s", text)
 
 
-async def _serve(settings: Settings, listener: socket.socket, open_browser: bool, message: str) -> None:
+async def _serve(settings: Settings, listener: socket.socket, open_browser: bool, message: str, opens: str) -> None:
     from ticketbox.app import open_appliance
     from ticketbox.jobs import systemd
     from ticketbox.logs import format_announcement
@@ -203,10 +203,10 @@ async def _serve(settings: Settings, listener: socket.socket, open_browser: bool
                 click.echo(message, nl=False)
             sys.stdout.flush()
             systemd.notify("READY=1", f"STATUS=serving {settings.db} at {settings.public_url}")
-            if open_browser and (address or message):
+            if open_browser and (address or opens):
                 import webbrowser
 
-                webbrowser.open(address or settings.public_url)
+                webbrowser.open(address or opens)
 
         def on_stopping() -> None:
             systemd.notify("STOPPING=1")

@@ -204,7 +204,7 @@ class Loader:
         if by not in self._credentials:
             person, _, key = by.partition("/")
             client = self._company.clients[key]
-            token = {"user": self._user_ids[person], "label": client.label, "scopes": SCOPES}
+            token = {"user": self._user_ids[person], "label": client.label, "scopes": SCOPES, "expires_days": 365}
             issued = await self._run_as_operator("issue_token", **token)
             self._credentials[by] = RequestContext(secret_hash=secrets.hash_secret(issued.secret), via=client.via)
         context = msgspec.structs.replace(self._credentials[by])

@@ -38,6 +38,7 @@ from ticketbox.http.pages import (
 )
 from ticketbox.http.reporters import embedded_scripts
 from ticketbox.http.reporters import routes as reporters
+from ticketbox.http.sample_shop import routes as sample_shop
 from ticketbox.operations.core.dispatch import Dispatcher
 from ticketbox.operations.core.registry import Registry
 
@@ -58,6 +59,7 @@ def build_routes(registry: Registry, dispatcher: Dispatcher, site: Site, mcp: AS
         *oauth.build_routes(registry, dispatcher, site),
         *agents.build_routes(site.public_url),
         *reporters.build_routes(),
+        *sample_shop.build_routes(site),
         *embedded_scripts.build_routes(),
         *email.build_routes(registry, dispatcher, site),
         git_hooks.build_route(registry, dispatcher),

@@ -68,9 +68,11 @@ def test_created_token_works_within_its_scope(chromium: Chromium, world: World, 
     async def visit(page: Page) -> str:
         watch = await open_as(page, world.owner, TOKENS)
         await page.get_by_role("link", name="Create token").click()
+        await page.get_by_text("Advanced").click()
         await page.get_by_label("Write tickets").uncheck()
         await page.get_by_label("Comment", exact=True).check()
         await expect(page.get_by_label("Read", exact=True)).to_be_disabled()
+        await expect(page.get_by_role("radio", checked=True)).to_have_count(1)  # the expiry: no preset is these scopes
         await page.get_by_label("Access").select_option(label="Only Ann's company")
         await page.get_by_label("Second project").check()
         await page.get_by_label("In 30 days").check()
@@ -177,6 +179,7 @@ def test_each_client_configuration_connects(chromium: Chromium, world: World, tm
 def test_each_scope_shows_what_it_grants_and_excludes(chromium: Chromium, world: World) -> None:
     async def visit(page: Page) -> str:
         await open_as(page, world.owner, f"{TOKENS}?new")
+        await page.get_by_text("Advanced").click()
         await page.get_by_label("Write tickets").uncheck()
         return await page.inner_text("main")
 
@@ -217,6 +220,7 @@ def test_refused_form_shows_field_errors_and_keeps_the_input(chromium: Chromium,
         assert await field_error(page, "Label") == "Use 1 to 100 characters on one line."
         await expect(page.get_by_label("In a year")).to_be_checked()
         await page.get_by_label("Label", exact=True).fill("agent")
+        await page.get_by_text("Advanced").click()
         await page.get_by_label("Write tickets").uncheck()
         await page.get_by_role("button", name="Create token").click()
         await page.get_by_text("Select at least one scope.").wait_for()

@@ -184,29 +184,37 @@ def test_url_patterns_capture_policy_agent_label_and_gates_are_saved(chromium: C
     ci = ok(world.owner.web.post("/tokens", json={"label": "CI", "scopes": ["tickets:write"]}))["id"]
 
     async def visit(page: Page) -> None:
+        async def save() -> None:
+            await page.get_by_role("button", name="Save").click()
+            await expect_message(page, "Saved")
+
         watch = await open_as(page, world.owner, f"/companies/{world.company}/projects")
         await page.get_by_role("link", name="Settings of First project").click()
         await page.get_by_label("URL patterns").fill("https://shop.example/a b")
         await page.get_by_role("button", name="Save").click()
         assert "without spaces" in await field_error(page, "URL patterns")
         await page.get_by_label("URL patterns").fill("https://shop.example/*")
+        await save()
+        await page.get_by_role("tab", name="Capture").click()
         await expect(page.get_by_text("values are replaced by stand-ins")).to_be_visible()
         await page.get_by_label("Request and response bodies").select_option(label="On")
         await expect(page.get_by_text("Bodies are stored complete")).to_be_visible()
         await page.get_by_role("switch", name="Use source maps of pages").click()
-        for gate in ("Approve agents’ plans", "Accept agents’ finished tickets", "Require verified fixes"):
-            await page.get_by_role("switch", name=gate).click()
-        await page.get_by_role("group", name="Verifiers").get_by_role("checkbox", name="Your token CI").check()
         await page.get_by_label("Replay").select_option(label="60 seconds")
-        await page.get_by_label("Agent label").fill("robot")
         await page.get_by_label("Redaction rules").fill("customer_number\ntext:hunter2")
         await page.get_by_label("Values that pages declare").fill("app.flags\nmeta:build")
         await page.get_by_label("Hidden parts of pages").fill("p::before")
+        await page.get_by_role("tab", name="Agents").click()
+        for gate in ("Approve agents’ plans", "Accept agents’ finished tickets", "Require verified fixes"):
+            await page.get_by_role("switch", name=gate).click()
+        await page.get_by_role("group", name="Verifiers").get_by_role("checkbox", name="Your token CI").check()
+        await page.get_by_label("Agent label").fill("robot")
+        await save()
+        await page.get_by_role("tab", name="Capture").click()
         await page.get_by_role("button", name="Save").click()
         assert "CSS selectors" in await field_error(page, "Hidden parts of pages")
         await page.get_by_label("Hidden parts of pages").fill(".customer-name\n\n#orders td:nth-child(2)")
-        await page.get_by_role("button", name="Save").click()
-        await expect_message(page, "Saved")
+        await save()
         watch.assert_clean(world.box)
 
     chromium.visit(visit)
@@ -217,7 +225,7 @@ def test_url_patterns_capture_policy_agent_label_and_gates_are_saved(chromium: C
     assert project["verifiers"] == [ci]
     rules = ["customer_number", "text:hunter2"]
     assert project["capture_policy"] == {
-        "bodies": "on", "extra_redactions": rules, "actions": "on", "replay": 60,
+        "bodies": "on", "storage": "shape", "extra_redactions": rules, "actions": "on", "replay": 60,
         "mask_selectors": [".customer-name", "#orders td:nth-child(2)"],
         "page_source_maps": "off",
         "declared_names": ["app.flags", "meta:build"],
@@ -248,7 +256,9 @@ def test_columns_are_added_renamed_moved_and_removed(chromium: Chromium, world: 
     ticket = world.ticket()
 
     async def visit(page: Page) -> None:
-        watch = await open_as(page, world.owner, f"/companies/{world.company}/projects?project={world.project}")
+        watch = await open_as(
+            page, world.owner, f"/companies/{world.company}/projects?project={world.project}&tab=columns"
+        )
         await page.get_by_role("button", name="Add column").click()
         await expect(page.get_by_role("dialog").get_by_label("Name")).to_be_focused()
         await page.keyboard.type("Review")
@@ -281,7 +291,7 @@ def test_columns_are_added_renamed_moved_and_removed(chromium: Chromium, world: 
 @pytest.mark.long
 def test_column_is_reordered_by_drag(chromium: Chromium, world: World) -> None:
     async def visit(page: Page) -> None:
-        await open_as(page, world.owner, f"/companies/{world.company}/projects?project={world.project}")
+        await open_as(page, world.owner, f"/companies/{world.company}/projects?project={world.project}&tab=columns")
         grips = page.get_by_title("Drag to reorder")
         await grips.nth(2).wait_for()
         await grips.nth(2).scroll_into_view_if_needed()

@@ -15,7 +15,7 @@ from tests.support.server import World
 @pytest.mark.long
 def test_git_hook_is_created_edited_rotated_and_deleted(chromium: Chromium, world: World) -> None:
     async def visit(page: Page) -> None:
-        watch = await open_as(page, world.owner, f"/companies/{world.company}/projects?project={world.project}")
+        watch = await open_as(page, world.owner, f"/companies/{world.company}/projects?project={world.project}&tab=git")
         hooks = page.get_by_role("region", name="Git")
         await hooks.get_by_role("button", name="Add git hook").click()
         dialog = page.get_by_role("dialog")

@@ -13,6 +13,7 @@ from tests.support.server import ok
 
 ACCOUNT = ("profile", "notifications", "tokens", "apps", "extension", "sign-in", "appearance", "new-company")
 COMPANY = ("general", "members", "invitations", "projects", "labels", "agents", "limits", "webhooks", "audit")
+PROJECT = ("general", "capture", "agents", "columns", "git", "reports")
 CAPTURE = ("timeline", "screenshot", "steps", "console", "network", "errors", "environment")
 
 
@@ -46,7 +47,7 @@ def list_paths(demo: Demo, part: str) -> list[str]:
         "account": [f"/settings/{section}" for section in ACCOUNT],
         "company": [
             *(f"{company}/{section}" for section in (*COMPANY, "nowhere", "projects?new")),
-            f"{company}/projects?project={shop['id']}",
+            *(f"{company}/projects?project={shop['id']}&tab={each}" for each in PROJECT),
         ],
     }[part]
 

@@ -51,9 +51,9 @@ async def people(page: Page, world: World) -> dict[str, Any]:
 async def projects(page: Page, world: World) -> dict[str, Any]:
     """Visit the pages of the company's projects, and addresses of pages that don't exist."""
     base, one = f"{world.box.url}/companies", world.company
-    settings = f"{one}/projects?project={world.project}"
+    settings = [f"{one}/projects?project={world.project}&tab={tab}" for tab in ("general", "capture", "agents", "git")]
     return await each(
-        page, base, f"{one}/projects", f"{one}/projects?new", settings, f"{one}/nowhere", "co_000000000000"
+        page, base, f"{one}/projects", f"{one}/projects?new", *settings, f"{one}/nowhere", "co_000000000000"
     )
 
 

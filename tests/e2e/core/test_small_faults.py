@@ -55,12 +55,13 @@ def test_settings_keep_their_place_and_what_was_typed(chromium: Chromium, world:
         await expect(row).to_be_visible()
         await expect(row.get_by_role("button", name="secret")).to_have_count(0)
 
-        await page.goto(f"{world.box.url}{company}/projects?project={world.project}")
+        await page.goto(f"{world.box.url}{company}/projects?project={world.project}&tab=agents")
         switch = page.get_by_role("switch", name="Require verified fixes")
         await expect(switch).not_to_be_checked()
         await expect(switch).to_be_enabled()
         assert await switch.evaluate(CONTRAST) >= 3
 
+        await page.get_by_role("tab", name="General").click()
         name = page.get_by_label("Name", exact=True).first
         await name.fill("Another name")
         await page.get_by_role("link", name="Inbox").click()
@@ -187,12 +188,12 @@ def test_hints_of_fields_and_switches_look_the_same(chromium: Chromium, world: W
         await expect(switch).to_have_accessible_description(
             "An agent can’t close a ticket. It asks, and a person accepts."
         )
-        fields = (page.get_by_label("Key", exact=True), page.get_by_label("Agent label"), switch)
+        fields = (page.get_by_label("Agent label"), switch)
         for field in fields:
             hint = page.locator(f"[id='{await field.get_attribute('aria-describedby')}']")
             await expect(hint).to_have_css("font-size", "12px")
 
-    use(chromium, world.owner, f"/companies/{world.company}/projects?project={world.project}", visit)
+    use(chromium, world.owner, f"/companies/{world.company}/projects?project={world.project}&tab=agents", visit)
 
 
 @pytest.mark.long

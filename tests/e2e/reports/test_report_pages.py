@@ -16,7 +16,9 @@ from tests.support.server import World, ok
 @pytest.mark.long
 def test_report_key_is_created_edited_turned_off_rotated_and_deleted(chromium: Chromium, world: World) -> None:
     async def visit(page: Page) -> None:
-        watch = await open_as(page, world.owner, f"/companies/{world.company}/projects?project={world.project}")
+        watch = await open_as(
+            page, world.owner, f"/companies/{world.company}/projects?project={world.project}&tab=reports"
+        )
         keys = page.get_by_role("region", name="Reports")
         await keys.get_by_role("button", name="Add report key").click()
         dialog = page.get_by_role("dialog")

@@ -112,7 +112,9 @@ def test_identity_secret_is_created_replaced_and_deleted_in_the_settings(chromiu
     reporter = Reporter(world)
 
     async def visit(page: Page) -> None:
-        watch = await open_as(page, world.owner, f"/companies/{world.company}/projects?project={world.project}")
+        watch = await open_as(
+            page, world.owner, f"/companies/{world.company}/projects?project={world.project}&tab=reports"
+        )
         keys = page.get_by_role("region", name="Reports")
         row = keys.get_by_role("listitem")
         await row.get_by_role("button", name="Actions for Shop").click()

@@ -562,7 +562,7 @@ def test_empty_board_links_to_ways_to_create_tickets(chromium: Chromium, world: 
         await assert_accessible(page)
         await page.get_by_role("button", name="Remove sample tickets").click()
         await expect(page.get_by_text("Catch your first bug")).to_be_visible()
-        await page.get_by_role("link", name="Install browser extension").click()
+        await page.get_by_role("main").get_by_role("link", name="Install browser extension").click()
         await expect(page.get_by_role("heading", name="Browser extension")).to_be_visible()
         world.ticket("One")
         await page.goto(f"{world.box.url}/projects/{world.project}?priority=high")

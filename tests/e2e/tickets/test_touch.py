@@ -103,7 +103,7 @@ def test_column_is_reordered_by_touch(windowed: Chromium, world: World) -> None:
             await touch.up()
             await page.get_by_text("Done moved to position 1 of 3").wait_for(state="attached")
 
-    on_a_phone(windowed, world, f"/companies/{world.company}/projects?project={world.project}", drag)
+    on_a_phone(windowed, world, f"/companies/{world.company}/projects?project={world.project}&tab=columns", drag)
     names = [each["name"] for each in ok(world.api.get(f"/projects/{world.project}/columns"))["items"]]
     assert names == ["Done", "To do", "In progress"]
 

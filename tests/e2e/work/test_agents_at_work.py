@@ -380,7 +380,7 @@ def test_plan_is_declined_and_approved_and_work_is_accepted(chromium: Chromium, 
         panel = page.get_by_role("region", name="Claude Code")
         await expect(panel).to_contain_text("Plan is missing")
         agent.report(plan=PLAN)
-        await expect(panel).to_contain_text("Plan needs approval")
+        await expect(panel).to_contain_text("Plan to approve")
         await assert_accessible(page)
         await assert_fits(page)
         await panel.get_by_role("button", name="Add a note").click()

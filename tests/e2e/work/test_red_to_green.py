@@ -19,7 +19,7 @@ from tests.e2e.support.extension_browser import ExtensionBrowser
 from tests.support.cli import run
 from tests.support.server import expect_error, ok
 from tests.support.tokens import count_result_tokens
-from ticketbox.demo.shop.api import Fault
+from ticketbox.http.sample_shop.api import Fault
 
 pytestmark = pytest.mark.long
 

@@ -147,13 +147,12 @@ def _import_ticket(tx: Write, owner: Actor, row: VisibleRow, column: int, positi
         description=f"{ticket.description}\n\n*Imported from {ticket.key}*".strip()[:100_000],
         priority=ticket.priority,
         labels=ticket.labels,
-        source_url=ticket.url,
         due_on=None if ticket.due_on is None else ticket.due_on.isoformat(),
     )
     ticket_row, _ = insert_ticket(tx, owner, row, new, notifies=False, watches=False)
     byline = bylines.ensure_byline(tx, owner)
-    if ticket.resolved:
-        tickets.update_ticket(tx, ticket_row.key, resolved=True)
+    # set afterwards: the page of an issue says nothing about where its bug is, so tickets aren't similar by it
+    tickets.update_ticket(tx, ticket_row.key, source_url=ticket.url, resolved=ticket.resolved)
     for body in ticket.comments:
         key = comments.insert_comment(tx, ticket_row.key, body, byline)
         record_ticket_event(tx, owner, ticket_row, "comment.created", comment_id=comments.load_comment(tx, key).id)

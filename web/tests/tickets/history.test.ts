@@ -31,7 +31,7 @@ test('a move names both columns', () => {
     'moved the ticket from To do to Done',
   );
   expect(describe('ticket.moved', { from: { column_id: 'gone' }, to: { column_id: 'col_2' } })).toBe(
-    'moved the ticket from another column to Done',
+    'moved the ticket to Done',
   );
   expect(
     describe('ticket.moved', {

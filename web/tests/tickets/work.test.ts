@@ -116,9 +116,9 @@ test.each([
 
 test.each([
   [null, 'Plan is missing'],
-  [ask('plan'), 'Plan needs approval'],
+  [ask('plan'), 'Plan to approve'],
   [ask('plan', 'declined'), 'Plan was declined'],
-  [ask('done'), 'Work needs acceptance'],
+  [ask('done'), 'Work to accept'],
 ])('a session that waits for a person says what for', (question, text) => {
   const session = { ...SESSION, state: 'awaiting_input' as const, question };
   expect([describeState(session, NOW), describeBriefly(session, NOW)]).toEqual([

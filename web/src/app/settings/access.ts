@@ -12,6 +12,11 @@ export function roleLabel(role: RoleName): string {
   return ROLES.find((each) => each.value === role)!.label;
 }
 
+/** A role in a sentence: "a member", "an admin". */
+export function describeRole(role: RoleName): string {
+  return `${/^[ao]/.test(role) ? 'an' : 'a'} ${roleLabel(role).toLowerCase()}`;
+}
+
 /** Describe what a token or an app can access: all companies, a company, or some of its projects. */
 export function describeAccess(company: string | null, projects: string[] | null): string {
   if (company === null) return 'All your companies';

@@ -5,7 +5,6 @@ import Gauge from '@lucide/svelte/icons/gauge';
 import List from '@lucide/svelte/icons/list';
 import Mail from '@lucide/svelte/icons/mail';
 import Plug from '@lucide/svelte/icons/plug';
-import Plus from '@lucide/svelte/icons/plus';
 import Puzzle from '@lucide/svelte/icons/puzzle';
 import Send from '@lucide/svelte/icons/send';
 import Settings from '@lucide/svelte/icons/settings';
@@ -34,7 +33,6 @@ export const ACCOUNT_SECTIONS: Section[] = [
   { id: 'extension', label: 'Browser extension', icon: Puzzle },
   { id: 'sign-in', label: 'Sign-in and sessions', icon: ShieldCheck },
   { id: 'appearance', label: 'Appearance', icon: Sun },
-  { id: 'new-company', label: 'New company', icon: Plus },
 ];
 
 /** The sections of a company's settings, at `/companies/COMPANY/ID`. */

@@ -33,3 +33,18 @@ export const SCOPES: { value: Scope; label: string; grants: string; not: string;
     includes: ['read'],
   },
 ];
+
+/** What tokens are for, most often. */
+export const PRESETS: { label: string; scopes: Scope[]; help: string }[] = [
+  { label: 'Read tickets', scopes: ['read'], help: 'For reports and searches. It changes nothing.' },
+  {
+    label: 'Work on tickets',
+    scopes: ['tickets:write'],
+    help: 'For agents: also comment, and create, change, move and archive tickets.',
+  },
+  {
+    label: 'Work and assign',
+    scopes: ['tickets:write', 'tickets:assign'],
+    help: 'Also assign people.',
+  },
+];

@@ -22,6 +22,12 @@ class EventStream {
   /** Resolves when the stream is open, or can't be opened. What is loaded after that misses no event. */
   readonly opened = new Promise<void>((resolve) => (this.#setOpened = resolve));
 
+  constructor() {
+    // the browser may take minutes to notice that the stream is gone
+    addEventListener('offline', () => (this.connected = false));
+    addEventListener('online', () => (this.connected = this.#source?.readyState === EventSource.OPEN));
+  }
+
   /** Call `listener` for every event until the returned function is called. */
   subscribe(listener: Listener): () => void {
     this.#listeners.add(listener);

@@ -82,6 +82,18 @@ export function toTicketItems(query: string, results: Hit[], project?: Project):
   ];
 }
 
+/** A ticket that was opened a moment ago, for a palette without text. */
+export function toRecentItem({ id, key, title }: { id: string; key: string; title: string }): PaletteItem {
+  return {
+    key: `recent ${id}`,
+    group: 'Recent tickets',
+    label: title,
+    icon: CircleDot,
+    hint: key,
+    run: () => router.go(`/tickets/${id}`),
+  };
+}
+
 /** The address of the search page with a query, in one project or in all. */
 function toSearchAddress(query: string, project?: Project): string {
   const value = project?.name.includes('"') ? project.id : `"${project?.name}"`;

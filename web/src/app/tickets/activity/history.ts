@@ -189,7 +189,7 @@ function pluralize(word: string, of: unknown[]): string {
 
 function columnLabel(end: unknown, columnName: (id: string) => string | undefined): string | undefined {
   const id = (end as { column_id?: string | null } | undefined)?.column_id;
-  return id ? (columnName(id) ?? 'another column') : undefined;
+  return id ? columnName(id) : undefined;
 }
 
 function listPeople(users: unknown, event: Event): string {

@@ -30,8 +30,8 @@ type Signs = Pick<Session, 'state' | 'last_seen' | 'question'>;
 
 const WAITS = {
   question: 'Waiting',
-  plan: 'Plan needs approval',
-  done: 'Work needs acceptance',
+  plan: 'Plan to approve',
+  done: 'Work to accept',
 };
 
 /** Describe what a session waits for. One that hasn't asked for anything must show its plan first. */

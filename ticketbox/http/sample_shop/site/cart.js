@@ -1,6 +1,6 @@
 // The cart: quantities, gift card, order.
-import { fault } from '/fault.js';
-import { call, create, createPicture, formatMoney, showCount } from '/shop.js';
+import { fault } from './fault.js';
+import { call, create, createPicture, formatMoney, showCount } from './shop.js';
 
 const FREE_DELIVERY = 15_000;
 const DELIVERY = 990;
@@ -78,7 +78,7 @@ onSubmit('#gift-card', async ({ code }) => {
 onSubmit('#order', async ({ email, postcode }) => {
   const order = fault === 'order' ? { mail: email, postcode } : { email, postcode };
   const { ok, status, answer } = await call('POST', 'orders', order);
-  if (ok) location.assign(`/thanks#${answer.order}`);
+  if (ok) location.assign(`thanks#${answer.order}`);
   else if (status < 500) return answer.error;
   else console.error(`The order failed with status ${status}: ${answer.error}`);
   return ok ? '' : 'We couldn’t place your order. Please try again.';

@@ -1,20 +1,25 @@
-"""The sample shop's API: what each route answers. Bodies are JSON."""
+"""The sample shop's API: what each route answers, and what can be broken in the pages. Bodies are JSON."""
 
 import threading
-import time
 from enum import StrEnum
 from http import HTTPStatus
 from typing import Any
 
 import msgspec
 
-from ticketbox.demo.shop.carts import Cart, Carts
-from ticketbox.demo.shop.catalogue import find_gift_card, find_products
+from ticketbox.http.sample_shop.carts import Cart, Carts
+from ticketbox.http.sample_shop.catalogue import find_gift_card, find_products
 
 _SLOWEST_SEARCH = 0.9
 _FASTEST_SEARCH = 0.1
 
 Answer = tuple[HTTPStatus, Any]
+
+
+def compute_delay(parameters: dict[str, str]) -> float:
+    """Return how many seconds a call takes: the fewer letters are searched, the longer, so that answers overtake."""
+    query = parameters.get("q", "")
+    return max(_FASTEST_SEARCH, _SLOWEST_SEARCH - 0.3 * len(query.strip())) if query else 0
 
 
 class Fault(StrEnum):
@@ -43,7 +48,7 @@ class ShopApi:
     def answer(self, method: str, path: list[str], parameters: dict[str, str], body: Any, cart_key: str) -> Answer:
         """Answer a call. Raises KeyError, TypeError or ValueError if the body isn't what the route expects."""
         if (method, path) == ("GET", ["products"]):
-            return self._search(parameters.get("q", ""))
+            return HTTPStatus.OK, {"items": find_products(parameters.get("q", ""))}
         with self._lock:
             key, cart = self._carts.open(cart_key)
             match method, path:
@@ -69,11 +74,6 @@ class ShopApi:
         if "@" not in email or not postcode.strip():
             return HTTPStatus.UNPROCESSABLE_ENTITY, {"error": "Enter an email address and a postcode."}
         return HTTPStatus.CREATED, {"order": self._carts.place_order(key)}
-
-    def _search(self, query: str) -> Answer:
-        """Find products. The fewer letters, the longer it takes, so that answers can overtake each other."""
-        time.sleep(max(_FASTEST_SEARCH, _SLOWEST_SEARCH - 0.3 * len(query.strip())) if query else 0)
-        return HTTPStatus.OK, {"items": find_products(query)}
 
 
 def _add_gift_card(cart: Cart, code: str) -> Answer:

@@ -1,5 +1,5 @@
 // What all pages of the shop share: the header, the calls of the API, and the bar that breaks the shop.
-import { fault } from '/fault.js';
+import { fault } from './fault.js';
 
 const FAULTS = [
   ['none', 'Nothing', 'Everything works. Choose what to break, and then capture the bug.'],
@@ -23,7 +23,7 @@ export function formatMoney(cents) {
 
 /** Call the API. Returns the status and what it answered. */
 export async function call(method, path, body) {
-  const response = await fetch(`/api/${path}`, {
+  const response = await fetch(`api/${path}`, {
     method,
     ...(body && { body: JSON.stringify(body), headers: { 'Content-Type': 'application/json' } }),
   });
@@ -40,13 +40,13 @@ export function showCount(cart) {
 
 /** The picture of a product. */
 export function createPicture({ picture }) {
-  return create('img', { src: `/pictures/${picture}.svg`, alt: '', width: 400, height: 480 });
+  return create('img', { src: `pictures/${picture}.svg`, alt: '', width: 400, height: 480 });
 }
 
 function createHeader() {
-  const bag = create('a', { id: 'bag', href: '/cart' }, 'Cart ', create('b', { hidden: true }));
-  const brand = create('a', { className: 'brand', href: '/' }, 'Lumen ', create('i', {}, '&'), ' Oak');
-  return create('header', {}, brand, create('nav', { ariaLabel: 'Shop' }, create('a', { href: '/' }, 'Shop'), bag));
+  const bag = create('a', { id: 'bag', href: 'cart' }, 'Cart ', create('b', { hidden: true }));
+  const brand = create('a', { className: 'brand', href: './' }, 'Lumen ', create('i', {}, '&'), ' Oak');
+  return create('header', {}, brand, create('nav', { ariaLabel: 'Shop' }, create('a', { href: './' }, 'Shop'), bag));
 }
 
 function createFaultBar() {

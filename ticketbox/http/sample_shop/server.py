@@ -1,39 +1,32 @@
-"""The sample shop's server: its pages, its API, and `/fault.js`, which says what is broken in the pages.
-
-A fault is in a script, not in an answer of the API, because a reproduction answers the API's calls from its recording
-(docs/use/reproduce.md, "Answers").
-"""
+"""The server of `ticketbox demo --shop`, on a separate port, where one choice breaks the shop for everybody."""
 
 import contextlib
 import socket
 import sys
 import threading
+import time
 from collections.abc import Generator
 from http import HTTPStatus
 from http.cookies import SimpleCookie
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 import msgspec
 
-from ticketbox.demo.shop.api import ShopApi
+from ticketbox.http.sample_shop.api import ShopApi, compute_delay
+from ticketbox.http.sample_shop.files import POLICY, File, load_files, write_fault
 
-SITE = Path(__file__).with_name("site")
 COOKIE = "shop_cart"
 MAX_BODY = 10_000
 TIMEOUT_SECONDS = 30
-
-_PAGES = {"/": "index.html", "/cart": "cart.html", "/thanks": "thanks.html"}
-_TYPES = {".css": "text/css", ".html": "text/html", ".js": "text/javascript", ".svg": "image/svg+xml"}
 
 
 @contextlib.contextmanager
 def serve_shop(listener: socket.socket) -> Generator[ShopApi]:
     """Serve the shop on a socket, in threads."""
     shop = ShopApi()
-    files = _read_files()
+    files = load_files()
 
     class Handler(ShopHandler):
         api = shop
@@ -54,17 +47,11 @@ def serve_shop(listener: socket.socket) -> Generator[ShopApi]:
         server.server_close()
 
 
-def _read_files() -> dict[str, bytes]:
-    """Read all files of the site by their address."""
-    files = {f"/{path.relative_to(SITE).as_posix()}": path.read_bytes() for path in SITE.rglob("*.*")}
-    return {**files, **{address: files[f"/{name}"] for address, name in _PAGES.items()}}
-
-
 class ShopHandler(BaseHTTPRequestHandler):
     """Answers one connection. A subclass names the shop and its files."""
 
     api: ShopApi
-    site: dict[str, bytes]
+    site: dict[str, File]
     protocol_version = "HTTP/1.1"
     server_version = "sample-shop"
     timeout = TIMEOUT_SECONDS
@@ -75,9 +62,9 @@ class ShopHandler(BaseHTTPRequestHandler):
         if path.startswith("/api/"):
             self._answer_call()
         elif path == "/fault.js":
-            self._send(HTTPStatus.OK, f"export const fault = '{self.api.fault}';\n".encode(), "text/javascript")
+            self._send(HTTPStatus.OK, write_fault(self.api.fault), "text/javascript")
         elif path in self.site:
-            self._send(HTTPStatus.OK, self.site[path], _TYPES[Path(_PAGES.get(path, path)).suffix])
+            self._send(HTTPStatus.OK, *self.site[path])
         else:
             self._send(HTTPStatus.NOT_FOUND, b"There is no page at this address.", "text/plain")
 
@@ -101,9 +88,11 @@ class ShopHandler(BaseHTTPRequestHandler):
         path = [unquote(part) for part in address.path.removeprefix("/api/").split("/")]
         cookie = SimpleCookie(self.headers.get("Cookie")).get(COOKIE)
         key = self.api.open_cart(None if cookie is None else cookie.value)
+        parameters = dict(parse_qsl(address.query))
+        time.sleep(compute_delay(parameters))
         try:
             given = msgspec.json.decode(body) if body else None
-            status, answer = self.api.answer(self.command, path, dict(parse_qsl(address.query)), given, key)
+            status, answer = self.api.answer(self.command, path, parameters, given, key)
         except Exception as error:
             sys.stderr.write(f"sample shop: {self.command} {address.path}: {type(error).__name__}: {error}\n")
             status, answer = HTTPStatus.INTERNAL_SERVER_ERROR, {"error": "Internal error"}
@@ -117,7 +106,7 @@ class ShopHandler(BaseHTTPRequestHandler):
         self.send_header("Content-Type", f"{media_type}; charset=utf-8")
         self.send_header("Content-Length", str(len(content)))
         self.send_header("Cache-Control", "no-store")
-        self.send_header("Content-Security-Policy", "default-src 'self'; frame-ancestors 'none'")
+        self.send_header("Content-Security-Policy", POLICY)
         self.send_header("X-Content-Type-Options", "nosniff")
         if cookie is not None:
             self.send_header("Set-Cookie", cookie)

@@ -1,6 +1,6 @@
 // The products, and the search.
-import { fault } from '/fault.js';
-import { call, create, createPicture, formatMoney, showCount } from '/shop.js';
+import { fault } from './fault.js';
+import { call, create, createPicture, formatMoney, showCount } from './shop.js';
 
 const grid = document.querySelector('#products');
 const field = document.querySelector('[name=q]');

@@ -6,7 +6,7 @@ from collections import OrderedDict
 
 import msgspec
 
-from ticketbox.demo.shop.catalogue import BY_SKU, GiftCard
+from ticketbox.http.sample_shop.catalogue import BY_SKU, GiftCard
 
 MAX_CARTS = 500
 MAX_QUANTITY = 20
