@@ -37,9 +37,9 @@ def write_spec(
         body += [f"  {each.prepares};" for each in group if each.prepares]
         done = [each for each in group if each.code is not None]
         body += [_write_call(each.step.number, each.code or "", each.element, each.times) for each in done]
-    text = "\n".join(body)
-    calls = re.sub(r"//.*|'(?:[^'\\]|\\.)*'", "", text)
-    verbs = [each for each in _VERBS if each in ("step", "finish") or f"{each}(" in calls]
+    prepared = [line.prepares for line in shown if line.prepares]
+    calls = ["step(", "finish(", *codes, *prepared, *([] if starts else ["open("])]
+    verbs = [verb for verb in _VERBS if any(call.startswith(f"{verb}(") for call in calls)]
     size = next((line.step.point for line in lines if line.code and line.step.kind is ActionKind.RESIZE), None)
     if isinstance(size, list):
         environment = replace(environment, viewport=Size(*size))
