@@ -81,6 +81,7 @@ def drag(browser: Browser, target: Target, slowed: int) -> Frames:
         tab.slow_down(slowed)
         mouse = tab.page.mouse
         mouse.move(lanes[0]["x"] + 100, 400)
+        tab.page.locator("li[draggable=true]").first.wait_for()
         with record_frames(tab, recordings) as begin:
             begin("pick-up")
             mouse.down()

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 import pytest
 from axe_playwright_python.async_playwright import Axe
 from axe_playwright_python.base import AxeResults
-from playwright.async_api import ConsoleMessage, FloatRect, Locator, Page, ViewportSize
+from playwright.async_api import ConsoleMessage, FloatRect, Locator, Page, ViewportSize, expect
 
 from tests.e2e.support.browser import Chromium
 from tests.support.server import Person, eventually
@@ -88,6 +88,13 @@ def use(
 async def wait_for_frames(page: Page) -> None:
     """Wait until the page has drawn what it does now, and what it planned for its next frame, such as a focus."""
     await page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+
+
+async def drag_card(card: Locator, target: Locator, **options: Any) -> None:
+    """Drag a card of a board. A board loads what a drag needs when the pointer comes."""
+    await card.hover()
+    await expect(card.locator("xpath=ancestor::li")).to_have_attribute("draggable", "true")
+    await card.drag_to(target, **options)
 
 
 async def find_still_box(locator: Locator) -> FloatRect:

@@ -7,7 +7,7 @@ from playwright.async_api import Page
 from playwright.async_api import TimeoutError as PlaywrightTimeoutError
 
 from tests.e2e.core.test_pages import DESK, NARROWEST, PHONE, Watch
-from tests.e2e.support.app import COLOUR_RULES, run_axe
+from tests.e2e.support.app import COLOUR_RULES, run_axe, wait_for_frames
 from tests.support.server import Person
 
 Mode = Literal["light", "dark", "forced-colors"]
@@ -68,6 +68,7 @@ async def faults(page: Page, *modes: Mode) -> dict[str, Any]:
     result: dict[str, Any] = {}
     for size in (DESK, PHONE):
         await page.set_viewport_size(size)
+        await wait_for_frames(page)
         high = await page.evaluate(OVERHANG_BELOW)
         if high > 0:
             result[f"higher than {size['height']} by"] = high
@@ -83,6 +84,7 @@ async def faults(page: Page, *modes: Mode) -> dict[str, Any]:
         await page.emulate_media(**MODES["light"])
     for width in (PHONE["width"], NARROWEST):
         await page.set_viewport_size({"width": width, "height": 844})
+        await wait_for_frames(page)  # the inbox has one column less
         wide = await page.evaluate(OVERHANG)
         if wide > 0:
             result[f"wider than {width} by"] = wide

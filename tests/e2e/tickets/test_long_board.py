@@ -3,7 +3,7 @@
 import pytest
 from playwright.async_api import Locator, Page, expect
 
-from tests.e2e.support.app import find_still_box, use, wait_for_frames
+from tests.e2e.support.app import drag_card, find_still_box, use, wait_for_frames
 from tests.e2e.support.browser import Chromium
 from tests.support.server import World, ok
 
@@ -82,6 +82,7 @@ def test_column_scrolls_while_a_card_is_dragged_near_its_edges(chromium: Chromiu
             await wait_for_frames(page)
 
         await card(page, 0).hover()
+        await expect(page.locator("li[draggable=true]").first).to_be_attached()
         await page.mouse.down()
         await drag_to(middle)
         for _ in range(30):  # in more frames than it takes to scroll somewhere
@@ -107,7 +108,7 @@ def test_card_far_down_is_moved_by_mouse_and_keyboard(chromium: Chromium, long_b
     async def move(page: Page) -> None:
         await expect(card(page, 0)).to_be_visible()
         await to_the_end(page)
-        await card(page, MANY - 1).drag_to(page.get_by_role("region", name="In progress").locator(".scroll"))
+        await drag_card(card(page, MANY - 1), page.get_by_role("region", name="In progress").locator(".scroll"))
         await expect(page.get_by_role("region", name="In progress").locator("[data-ticket]")).to_have_count(1)
         await card(page, MANY - 2).focus()
         for key in ("m", "ArrowRight", "ArrowRight", " "):

@@ -14,6 +14,7 @@ from tests.e2e.support.app import (
     Looks,
     assert_accessible,
     assert_fits,
+    drag_card,
     expect_stored,
     find_still_box,
     use,
@@ -116,7 +117,7 @@ def test_drag_to_another_swimlane_changes_the_field_and_is_undone(chromium: Chro
     seed(world)
 
     async def drag(page: Page) -> None:
-        await card(page, "Low").drag_to(cell(page, "Urgent, In progress"))
+        await drag_card(card(page, "Low"), cell(page, "Urgent, In progress"))
         await expect_cell(page, "Urgent, In progress", ["Low"])
         await expect(page.get_by_role("region", name="Low")).to_have_count(0)
         await expect(page.get_by_text("moved to Urgent, In progress").last).to_be_visible()
@@ -143,7 +144,7 @@ def test_refused_field_moves_the_card_back(chromium: Chromium, world: World) -> 
                 else route.continue_()
             ),
         )
-        await card(page, "Low").drag_to(cell(page, "Urgent, To do"))
+        await drag_card(card(page, "Low"), cell(page, "Urgent, To do"))
         await expect(page.get_by_text("Not today.").last).to_be_visible()
         await expect_cell(page, "Low, To do", ["Low"])
 
@@ -157,12 +158,12 @@ def test_people_and_labels_are_exchanged_by_a_move_between_swimlanes(chromium: C
     world.ticket("Free")
 
     async def drag(page: Page) -> None:
-        await card(page, "Free").drag_to(cell(page, "Bea, To do"))
+        await drag_card(card(page, "Free"), cell(page, "Bea, To do"))
         await expect(cell(page, "Bea, To do").locator("[data-ticket]")).to_have_count(2)
         await expect_stored(lambda: [each["id"] for each in find(world, "Free")["assignees"]], [bea.id])
         await page.goto(page.url.replace("assignee", "label"))
         await expect_cell(page, "ui, To do", ["Shared"])
-        await cell(page, "ui, To do").locator("[data-ticket]").drag_to(cell(page, "No label, To do"))
+        await drag_card(cell(page, "ui, To do").locator("[data-ticket]"), cell(page, "No label, To do"))
         await expect(page.locator("[data-swimlane]")).to_have_count(1)
         await expect_stored(lambda: find(world, "Shared")["labels"], [])
         await page.get_by_role("button", name="Undo").click()
@@ -246,7 +247,9 @@ def test_swimlanes_on_a_phone_are_as_tall_as_the_cards_of_the_shown_column(chrom
         await page.evaluate(PRESS, ["ArrowDown", " "])
         await expect_cell(page, "Urgent, Done", [])
         await expect_stored(lambda: find(world, "Urgent done")["priority"], "low")
-        await card(page, "Low done").drag_to(page.get_by_role("button", name="Urgent 0").locator("visible=true").last)
+        await drag_card(
+            card(page, "Low done"), page.get_by_role("button", name="Urgent 0").locator("visible=true").last
+        )
         await expect_cell(page, "Urgent, Done", ["Low done"])
         await expect_stored(lambda: find(world, "Low done")["priority"], "urgent")
 

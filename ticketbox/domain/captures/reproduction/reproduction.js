@@ -318,7 +318,7 @@ async function startReplay(
       try {
         for (const [part, time] of times.entries()) {
           await waitForAnswers(time);
-          if (parts.length === 1) await parts[0](part);
+          if (parts.length === 1) await parts[0](part).catch((error) => awaitOwnReload(page, error));
           else await parts[1](await chooseElement(parts[0], place), part);
           isUsed ||= destination === null;
           done = number - 1 + (part + 1) / times.length;
@@ -340,6 +340,12 @@ async function startReplay(
       if (verdict !== 'gone') throw new Error(`This run proves nothing: ${reason}.`);
     },
   };
+}
+
+/** The page that loads itself again ends a reload; other errors are thrown. @param {any} page @param {unknown} error */
+async function awaitOwnReload(page, error) {
+  if (!/reload: .*(ERR_ABORTED|NS_BINDING_ABORTED)/.test(explain(error))) throw error;
+  await page.waitForLoadState();
 }
 
 /** @param {() => boolean} condition @param {number} limit In milliseconds. */
