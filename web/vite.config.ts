@@ -14,7 +14,7 @@ const SHELL = [
   /\/src\/app\/companies\/labels\/(Label|LabelDot|company-labels)\./,
   /\/src\/app\/tickets\/(header\/neighbours|links\/BlockedChip|properties\/(EvidenceChips|evidence|due\/due-dates))/,
   /\/src\/shared\/ui\/(Button|PriorityIcon)/,
-  /\/icons\/(arrow-up-down|bot|calendar-days|camera|check|circle-alert|circle-minus|circle-x|download|ellipsis|list-filter|message-square|plus|search|sliders-horizontal|tag|x)\./,
+  /\/icons\/(arrow-up-down|bot|calendar-days|camera|check|circle(-alert|-check|-minus|-x)?|download|ellipsis|list-(checks|filter)|message-square|plus|search|sliders-horizontal|tag|x)\./,
 ];
 
 /**

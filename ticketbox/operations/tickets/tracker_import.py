@@ -148,10 +148,11 @@ def _import_ticket(tx: Write, owner: Actor, row: VisibleRow, column: int, positi
         priority=ticket.priority,
         labels=ticket.labels,
         due_on=None if ticket.due_on is None else ticket.due_on.isoformat(),
+        source_url=None,
     )
     ticket_row, _ = insert_ticket(tx, owner, row, new, notifies=False, watches=False)
     byline = bylines.ensure_byline(tx, owner)
-    # set afterwards: the page of an issue says nothing about where its bug is, so tickets aren't similar by it
+    # afterwards, not as a new ticket's page: that of an issue doesn't say where its bug is, nor makes tickets similar
     tickets.update_ticket(tx, ticket_row.key, source_url=ticket.url, resolved=ticket.resolved)
     for body in ticket.comments:
         key = comments.insert_comment(tx, ticket_row.key, body, byline)
