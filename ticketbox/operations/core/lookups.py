@@ -42,6 +42,7 @@ UserId = Annotated[
 CaptureId = Annotated[Id, Meta(description="A capture's id.")]
 AssetId = Annotated[Id, Meta(description="A stored file's id: a screenshot or an attachment.")]
 SourceMapId = Annotated[Id, Meta(description="A source map's id.")]
+ExpectationId = Annotated[Id, Meta(description="An expectation's id.")]
 CommentId = Annotated[Id, Meta(description="A comment's id.")]
 AppId = Annotated[Id, Meta(description="A connected app's id.")]
 LabelId = Annotated[Reference, Meta(description="A label's id or name.")]
