@@ -144,9 +144,9 @@ def create_comment(world: World, ticket: str | None = None) -> str:
     return ok(world.api.post(path, json={"body": "A comment"}))["id"]
 
 
-def create_expectation(world: World) -> str:
+def create_expectation(world: World, capture: str | None = None) -> str:
     """The id of an expectation that the world's own token proposed."""
-    path = f"/captures/{make_capture(world)['capture_id']}/expectations"
+    path = f"/captures/{capture or make_capture(world)['capture_id']}/expectations"
     return ok(world.api.post(path, json=EXPECTATION))["id"]
 
 
@@ -274,6 +274,7 @@ def create_rows(world: World, project: str | None = None) -> dict[str, str]:
         "ticket": ticket,
         "comment": create_comment(world, ticket),
         "capture": capture["capture_id"],
+        "expectation": create_expectation(world, capture["capture_id"]),
         "asset": screenshot_of(world, ticket),
         "user": world.owner.id,
         "token": create_spare_token(world),
@@ -356,6 +357,7 @@ NEVER = {
     "ticket_key": "NEVER-1",
     "comment": "cmt_000000000000",
     "capture": "cap_000000000000",
+    "expectation": "exp_000000000000",
     "asset": "asset_000000000000",
     "user": "usr_000000000000",
     "token": "key_000000000000",
