@@ -149,12 +149,13 @@ def _is_located(target: ActionTarget) -> bool:
 def normalize_expectation(sent: SentExpectation) -> None:
     """Fold the white space of what is compared without it."""
     if sent.is_ in {Aspect.TEXT, Aspect.SAME_AS, Aspect.TITLE}:
-        sent.seen, sent.right = _fold_spaces(sent.seen), _fold_spaces(sent.right)
+        sent.seen = None if sent.seen is None else fold_spaces(sent.seen)
+        sent.right = None if sent.right is None else fold_spaces(sent.right)
 
 
-def _fold_spaces(text: str | None) -> str | None:
+def fold_spaces(text: str) -> str:
     """Fold white space as Playwright does it (`normalizeWhiteSpace`)."""
-    return None if text is None else " ".join(re.sub("[\u200b\u00ad]", "", text).split())
+    return " ".join(re.sub("[\u200b\u00ad]", "", text).split())
 
 
 def describe_expectation(sent: SentExpectation) -> str:
@@ -200,11 +201,16 @@ def _write_seen(seen: str | None) -> str:
 def _name_element(target: ActionTarget, sent: SentExpectation, article: str) -> str:
     """Name an element by what isn't wrong about it."""
     wrong = {sent.seen, sent.right, sent.shown and sent.shown.seen} if sent.is_ in COMPARED else {None}
+<<<<<<< HEAD
     names = (target.name, target.text, target.test_id)
     named = next((each for each in names if each and each.strip() and _fold_spaces(each) not in wrong), None)
+=======
+    names = (target.name, target.test_id, target.text)
+    named = next((each for each in names if each and each.strip() and fold_spaces(each) not in wrong), None)
+>>>>>>> w-expect-pack
     return _quote(named) if named else f"{article} {target.role or 'element'}"
 
 
 def _quote(text: str | None) -> str:
-    folded = _fold_spaces(text) or ""
+    folded = fold_spaces(text or "")
     return f"“{folded if len(folded) <= MAX_NAME else f'{folded[: MAX_NAME - 1].rstrip()}…'}”"

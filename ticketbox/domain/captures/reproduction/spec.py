@@ -7,13 +7,14 @@ from msgspec.structs import replace
 
 from ticketbox.domain.captures.actions import ActionKind
 from ticketbox.domain.captures.environment import Environment, Size
+from ticketbox.domain.captures.reproduction.checks import Check
 from ticketbox.domain.captures.reproduction.circumstances import write_circumstances, write_clock
-from ticketbox.domain.captures.reproduction.layout import MAX_LINE, write_step
+from ticketbox.domain.captures.reproduction.layout import MAX_LINE, write_check, write_step
 from ticketbox.domain.captures.reproduction.locators import quote
 from ticketbox.domain.captures.reproduction.plan import MINOR, Line, read_path
 
 _LONGEST_NAME = MAX_LINE - len("test(, async ({ page }, testInfo) => {")
-_VERBS = ("open", "arrive", "answer", "step", "attach", "choose", "drag", "finish")
+_VERBS = ("open", "arrive", "answer", "step", "attach", "choose", "drag", "expect", "finish")
 
 
 def write_spec(
@@ -23,6 +24,7 @@ def write_spec(
     environment: Environment,
     *,
     began: float,
+    checks: Sequence[Check] = (),
     closing: Sequence[str],
 ) -> str:
     """Write the test. `began`: when its clock starts, in epoch milliseconds. `closing` are comments before its end."""
@@ -38,6 +40,10 @@ def write_spec(
         body += [f"  {each.prepares};" for each in group if each.prepares]
         done = [each for each in group if each.code is not None]
         body += [_write_call(each.step.number, each.code or "", each.element, each.times) for each in done]
+    for check in checks:
+        note = "" if check.code else " (the record doesn't say what to check; add it here)"
+        body += ["", f"  // {_comment(check.state.words + note)}"]
+        body += [write_check(*check.code)] if check.code else []
     text = "\n".join(body)
     verbs = [each for each in _VERBS if each in ("step", "finish") or f"{each}(" in re.sub(r"//.*|'[^']*'", "", text)]
     size = next((line.step.point for line in lines if line.code and line.step.kind is ActionKind.RESIZE), None)
