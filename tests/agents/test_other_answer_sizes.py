@@ -48,6 +48,7 @@ def test_default_answer_of_every_other_tool_fits(scene: Scene) -> None:
         ok(world.api.post("/tickets", json={"project_id": world.project, "title": f"Ready {number}",
                                             "description": LONG * 10, "priority": "urgent"}))  # fmt: skip
     second = make_capture(world)["capture_id"]
+    error = ok(world.api.get(f"/captures/{scene.capture}/errors"))["items"][0]
     company, project = {"company_id": world.company}, {"project_id": world.project}
     ready = ask(scene, "claim_next_ticket", project)["structuredContent"]
     work = {"ticket_id": ready["id"], "lease": ready["lease"]}
@@ -63,6 +64,7 @@ def test_default_answer_of_every_other_tool_fits(scene: Scene) -> None:
         ("find_similar_tickets", ticket),
         ("list_captures", ticket),
         ("get_actions", capture),
+        ("choose_bug", {**capture, "stream": "errors", "entry": str(error["seq"])}),
         ("get_replay_transcript", {"capture_id": second}),
         ("get_reproduction", capture),
         ("get_attachment", {"asset_id": attached["id"]}),

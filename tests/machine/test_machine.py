@@ -51,6 +51,7 @@ ELSEWHERE = {
     "change_password": "an account's own: tests/http/accounts/test_sessions.py",
     "list_connected_apps": "an account's own: tests/http/accounts/test_oauth_tokens.py",
     "revoke_connected_app": "an account's own: tests/http/accounts/test_oauth_tokens.py",
+    "add_site": "changes an address pattern: tests/http/companies/test_sites.py",
     "reply_to_reporter": "needs a mail server: tests/http/reports/test_replies.py",
     "list_notifications": "counted here, read in tests/http/events/test_notifications.py",
     "read_notification": "counted here, read in tests/http/events/test_notifications.py",

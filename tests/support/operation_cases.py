@@ -668,6 +668,7 @@ CASES: dict[str, Case] = {
     "delete_company": Case(_create_empty_company, OWNER),
     "create_project": Case(lambda w: {**_company(w), "name": "Project"}, ADMIN),
     "update_project": Case(lambda w: {"project_id": w.project, "name": "Project"}, ADMIN),
+    "add_site": Case(lambda w: {"project_id": w.project, "origin": f"https://{next(_numbers)}.example"}, ADMIN),
     "delete_project": Case(_create_empty_project, ADMIN),
     "list_labels": Case(lambda w: {"company_id": w.company}),
     "create_label": Case(lambda w: {"company_id": w.company, "name": f"label {next(_numbers)}"}, MEMBER),

@@ -62,6 +62,8 @@ def shorten_ticket_detail(structured: Json, result: TicketDetail, *, full: bool)
     capture["assets"] = _shorten_assets(capture["assets"])
     _shorten_environment(capture["environment"], column)
     capture["page"] = {name: clip_text(text, 300) for name, text in capture["page"].items()}
+    if bug := capture.get("bug"):
+        capture["bug"] = {**bug, "text": clip_text(bug["text"], 100)}
     for name in _PARTS:
         part = getattr(result.capture, name)
         if part is msgspec.UNSET:

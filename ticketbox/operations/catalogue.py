@@ -46,6 +46,7 @@ from ticketbox.operations.companies import (
     projects,
     second_factor_reset,
     setup,
+    sites,
     views,
 )
 from ticketbox.operations.core.registry import Registry, list_operations
@@ -71,6 +72,7 @@ MODULES = (
     profile,
     companies,
     projects,
+    sites,
     columns,
     members,
     second_factor_reset,

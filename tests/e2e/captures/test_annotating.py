@@ -136,7 +136,7 @@ def test_annotations_are_moved_coloured_deleted_and_undone(chromium: Chromium, w
 
     use(chromium, world.owner, f"/tickets/{ticket['id']}", annotate)
     (saved,) = marks(world, ticket)
-    assert (saved["text"], saved["color"]) == ("this", "#30a46c")
+    assert (saved["text"], saved["color"]) == ("this", "#3b82f6")
     assert saved["geometry"]["x"] == pytest.approx(0.4 * WIDTH, abs=4)
 
 

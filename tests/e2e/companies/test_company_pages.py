@@ -221,6 +221,7 @@ def test_url_patterns_capture_policy_agent_label_and_gates_are_saved(chromium: C
         "mask_selectors": [".customer-name", "#orders td:nth-child(2)"],
         "page_source_maps": "off",
         "declared_names": ["app.flags", "meta:build"],
+        "storage": "shape",
     }  # fmt: skip
 
 

@@ -11,7 +11,7 @@ from playwright.async_api import Page, expect
 
 from tests.e2e.sites.varied_site import VariedSite
 from tests.e2e.support.extension_browser import ExtensionBrowser, sign_in
-from tests.support.server import World
+from tests.support.server import World, ok
 from ticketbox import __version__
 from ticketbox.http.extension_zip import build_extension_zip
 
@@ -86,6 +86,8 @@ def test_first_use_leads_from_the_start_page_to_a_complete_capture(
         page = await downloaded.context.new_page()
         await page.goto(f"{varied_site.url}/plain")
         await record_site(page)
+        project = ok(reporter.api.get("/projects"))["items"][0]
+        assert f"{varied_site.url}/*" in project["url_patterns"]
         await page.wait_for_function("document.title === 'plain'")
         await capture_again(page)
         await page.close()

@@ -4,7 +4,7 @@ MESSAGE = "TypeError: Cannot read properties of undefined (reading 'amount')"
 STEPS = [
     "Opened /",
     "Clicked radio button “Gift card”",
-    "Opened /",
+    "Reloaded /",
     "Clicked button “Add Arc floor lamp to the cart”",
     "Clicked link “Cart 1”",
     "Opened /cart",

@@ -102,7 +102,7 @@ def test_agent_gets_the_failing_test_in_two_calls(demo: Demo, ticket: dict[str, 
     pack = call_demo_tool(demo, "get_reproduction", capture_id=ticket["capture"]["id"])
     files = {each["name"]: each.get("text", "") for each in json.loads(pack["content"][0]["text"])["files"]}
     spec = files["reproduce.spec.ts"]
-    assert "(it) => it.fill('Sample')" in spec
+    assert "(it) => it.fill('Sample1')" in spec
     assert f"  // Fails if this happens again: {MESSAGE}\n  await finish();\n" in spec
     assert "Scrolled" not in spec
     assert count_result_tokens(read) + count_result_tokens(pack) <= MOST_TOKENS - 500  # for a command that runs it

@@ -201,7 +201,7 @@ def test_fork_without_a_token_runs_a_pack_and_prints_the_verdict(shop: Shop, tmp
         done = shop.verify(*options, token="")
         assert (done.exit_code, done.stdout.partition(" ")[0]) == (0, "gone"), done.stderr
     proof = json.loads((pack / "proof.json").read_text())
-    assert (proof["commit"], set(proof)) == (BASE, {"commit", "at", "digest"})
+    assert (proof["commit"], set(proof)) == (BASE, {"commit", "at", "digest", "live"})
     pack.joinpath(SPEC).write_text(pack.joinpath(SPEC).read_text() + "// changed\n")
     assert shop.verify(*options, token="").exit_code == 15  # another test than the one that saw the bug
     assert shop.list_posted() == []

@@ -201,13 +201,8 @@ def _write_seen(seen: str | None) -> str:
 def _name_element(target: ActionTarget, sent: SentExpectation, article: str) -> str:
     """Name an element by what isn't wrong about it."""
     wrong = {sent.seen, sent.right, sent.shown and sent.shown.seen} if sent.is_ in COMPARED else {None}
-<<<<<<< HEAD
     names = (target.name, target.text, target.test_id)
-    named = next((each for each in names if each and each.strip() and _fold_spaces(each) not in wrong), None)
-=======
-    names = (target.name, target.test_id, target.text)
     named = next((each for each in names if each and each.strip() and fold_spaces(each) not in wrong), None)
->>>>>>> w-expect-pack
     return _quote(named) if named else f"{article} {target.role or 'element'}"
 
 

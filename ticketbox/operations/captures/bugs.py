@@ -46,13 +46,13 @@ async def describe_choice(
 
 
 def _find_failure(packed: dict[Stream, tuple[str, bytes]], wanted: Failure) -> DescribedFailure | None:
-    streams = {stream: blobs.unpack_content(*content) for stream, content in packed.items()}
-    found = find_failure(
-        EntrySequence(ConsoleEntry, streams.get(Stream.CONSOLE, b"[]")),
-        EntrySequence(NetworkEntry, streams.get(Stream.NETWORK, b"[]")),
-        EntrySequence(ErrorEntry, streams.get(Stream.ERRORS, b"[]")),
-        wanted,
+    contents = {stream: blobs.unpack_content(*content) for stream, content in packed.items()}
+    streams = (
+        EntrySequence(ConsoleEntry, contents.get(Stream.CONSOLE, b"[]")),
+        EntrySequence(NetworkEntry, contents.get(Stream.NETWORK, b"[]")),
+        EntrySequence(ErrorEntry, contents.get(Stream.ERRORS, b"[]")),
     )
+    found = find_failure(streams, wanted)
     return found and describe_failure(found)
 
 

@@ -33,6 +33,7 @@ from ticketbox.store.companies import project_keys as stored_keys
 from ticketbox.store.core import bylines
 from ticketbox.store.file.database import Read, Write
 
+MAX_URL_PATTERNS = 50
 UrlPatterns = Annotated[
     list[
         Annotated[
@@ -46,7 +47,7 @@ UrlPatterns = Annotated[
             match_whole(r"[^\x00-\x20\x7f]+"),
         ]
     ],
-    Meta(max_length=50, description="The addresses of the pages that belong to the project."),
+    Meta(max_length=MAX_URL_PATTERNS, description="The addresses of the pages that belong to the project."),
 ]
 
 

@@ -72,6 +72,16 @@ export interface ExistingTicket {
   resolved: boolean;
 }
 
+/** A site whose pages become pages of a project as soon as they are recorded. */
+export interface NewSite {
+  /** Scheme, host and port. */
+  origin: string;
+  /** The project's id. */
+  project: string;
+  /** Why they didn't. */
+  problem?: string;
+}
+
 /** How many seconds of a page a replay keeps, by the person's setting. */
 export type ReplaySeconds = 0 | 30 | 60 | 120;
 
@@ -151,6 +161,8 @@ export interface AppState {
   projects: Project[];
   /** Match patterns of the sites that are recorded from page load. */
   sites: string[];
+  /** The last site that a person chose to record. */
+  newSite: NewSite;
   /** How many seconds of a page replays show; 0 for none, missing for the default. */
   replaySeconds: ReplaySeconds;
   /** The project of the last report, by host. */

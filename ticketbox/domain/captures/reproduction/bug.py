@@ -1,7 +1,8 @@
 """Which failure of a capture is the bug: the one that a person chose, or else the last one that a step led to."""
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
@@ -25,36 +26,42 @@ _TRAVERSALS = ("back", "forward")
 _NOTICE = "ResizeObserver loop"  # of the browser, about what it does a moment later anyway
 
 
-class Bug(NamedTuple):
-    """A failure: what it is in other runs too, when what failed began, and when it failed, in epoch milliseconds.
+Entry = ConsoleEntry | NetworkEntry | ErrorEntry
+Streams = tuple[Iterable[ConsoleEntry], Iterable[NetworkEntry], Iterable[ErrorEntry]]
 
-    `weight` compares failures of one step: errors say more than the console, and that more than requests.
+
+class Bug(NamedTuple):
+    """A failure, and when it failed, in epoch milliseconds."""
+
+    entry: Entry
+    at: float
+
+
+class _Candidate(NamedTuple):
+    """What is compared of a failure, so that its entry, which can be large, isn't held.
+
+    It is what it is in other runs too, when what failed began, and when it failed. `weight` compares failures of one
+    step: errors say more than the console, and that more than requests. `place` is its stream, and its number there.
     """
 
-    entry: ErrorEntry | ConsoleEntry | NetworkEntry
     identity: tuple[object, ...]
     began: float
     at: float
     weight: int
+    place: tuple[int, int] = (0, 0)
 
 
-def find_bug(
-    console: Iterable[ConsoleEntry],
-    network: Iterable[NetworkEntry],
-    errors: Iterable[ErrorEntry],
-    steps: Sequence[Step],
-    page_url: str,
-) -> Bug | None:
+def find_bug(read_streams: Callable[[], Streams], steps: Sequence[Step], page_url: str) -> Bug | None:
     """Find the failure that the last step with a failure led to; None if all are background.
 
     Background are failures of a page that was opened, if steps followed, wherever they happen again, and failures that
     come again without a step. If nothing was done since the page was opened, opening it is the step.
     """
-    failures = [*_list_errors(errors), *_list_printed(console), *_list_requests(network, _read_host(page_url))]
+    failures = list(_list_candidates(read_streams(), _read_host(page_url)))
     acts = [step.ts for step in steps if _is_act(step)]
     loads = _list_loads(steps)
 
-    def find_cause(failure: Bug) -> int:
+    def find_cause(failure: _Candidate) -> int:
         """The number of steps before a failure, since the page was opened; 0 if opening it led to the failure."""
         number = bisect_right(acts, failure.began)
         return number if number and not any(acts[number - 1] < load <= failure.began for load in loads) else 0
@@ -69,21 +76,24 @@ def find_bug(
     last = max(map(find_cause, caused))
     of_last = [each for each in caused if find_cause(each) == last]
     chosen = max(of_last, key=lambda each: (each.weight, each.at))
-    return min((each for each in of_last if each.identity == chosen.identity), key=lambda each: each.at)
+    first = min((each for each in of_last if each.identity == chosen.identity), key=lambda each: each.at)
+    stream, number = first.place
+    return Bug(next(islice(read_streams()[stream], number, None)), first.at)
 
 
-def find_failure(
-    console: Iterable[ConsoleEntry], network: Iterable[NetworkEntry], errors: Iterable[ErrorEntry], wanted: Failure
-) -> Bug | None:
+def find_failure(streams: Streams, wanted: Failure) -> Bug | None:
     """Find a failure that was named, background or not; None if a test can't look for it, or it isn't there."""
+    console, network, errors = streams
+    named: Iterator[tuple[Entry, _Candidate | None]]
     match wanted.stream:
         case FailureStream.ERRORS:
-            named = (_read_error(each) for each in errors if str(each.seq) == wanted.entry)
+            named = ((each, _compare_error(each)) for each in errors if str(each.seq) == wanted.entry)
         case FailureStream.CONSOLE:
-            named = (_read_line(each) for each in console if str(each.seq) == wanted.entry)
+            named = ((each, _compare_line(each)) for each in console if str(each.seq) == wanted.entry)
         case FailureStream.NETWORK:
-            named = (_read_request(each) for each in network if each.id == wanted.entry and is_failure(each))
-    return next(named, None)
+            named = ((each, _compare_request(each)) for each in network if each.id == wanted.entry and is_failure(each))
+    entry, found = next(named, (None, None))
+    return None if entry is None or found is None else Bug(entry, found.at)
 
 
 def describe_failure(bug: Bug) -> DescribedFailure:
@@ -110,9 +120,9 @@ def _list_loads(steps: Sequence[Step]) -> list[float]:
     return loads
 
 
-def _find_recurring(failures: Sequence[Bug], acts: Sequence[float]) -> set[tuple[object, ...]]:
+def _find_recurring(failures: Sequence[_Candidate], acts: Sequence[float]) -> set[tuple[object, ...]]:
     """Find what failed several times, at first long after a step, such as a request that a timer repeats."""
-    first: dict[tuple[object, ...], Bug] = {}
+    first: dict[tuple[object, ...], _Candidate] = {}
     recurring: set[tuple[object, ...]] = set()
     for each in sorted(failures, key=lambda each: each.began):
         known = first.setdefault(each.identity, each)
@@ -122,44 +132,49 @@ def _find_recurring(failures: Sequence[Bug], acts: Sequence[float]) -> set[tuple
     return recurring
 
 
-def _list_errors(entries: Iterable[ErrorEntry]) -> Iterator[Bug]:
-    for entry in entries:
-        if not entry.message.startswith(_NOTICE) and (bug := _read_error(entry)):
-            yield bug
+def _list_candidates(streams: Streams, host: str | None) -> Iterator[_Candidate]:
+    """List what a step can have led to: no notices of the browser, nothing that the page cancelled."""
+
+    def compare(entry: Entry) -> _Candidate | None:
+        match entry:
+            case ErrorEntry():
+                return None if entry.message.startswith(_NOTICE) else _compare_error(entry)
+            case ConsoleEntry():
+                return _compare_line(entry)
+            case NetworkEntry():
+                is_own = _read_host(entry.url) == host
+                return _compare_request(entry)._replace(weight=int(is_own)) if _matters(entry, is_own) else None
+
+    for stream, entries in enumerate(streams):
+        for number, entry in enumerate(entries):
+            if (candidate := compare(entry)) is not None:
+                yield candidate._replace(place=(stream, number))
 
 
-def _read_error(entry: ErrorEntry) -> Bug | None:
+def _compare_error(entry: ErrorEntry) -> _Candidate | None:
     fingerprint = fingerprint_message(format_error(entry)) if entry.kind in THROWN else None
-    return None if fingerprint is None else Bug(entry, ("error", fingerprint.value), entry.ts, entry.ts, 3)
+    return None if fingerprint is None else _Candidate(("error", fingerprint.value), entry.ts, entry.ts, 3)
 
 
-def _list_printed(entries: Iterable[ConsoleEntry]) -> Iterator[Bug]:
-    return filter(None, map(_read_line, entries))
-
-
-def _read_line(entry: ConsoleEntry) -> Bug | None:
+def _compare_line(entry: ConsoleEntry) -> _Candidate | None:
     if entry.level is not Level.ERROR:
         return None
     text = " ".join(entry.args)
     fingerprint = fingerprint_message(text)
-    return Bug(entry, ("console", fingerprint.value if fingerprint else text), entry.ts, entry.ts, 2)
+    return _Candidate(("console", fingerprint.value if fingerprint else text), entry.ts, entry.ts, 2)
 
 
-def _list_requests(entries: Iterable[NetworkEntry], host: str | None) -> Iterator[Bug]:
-    """List the calls and pages that failed, without what the page cancelled, and what another host didn't answer."""
-    for entry in entries:
-        if not is_failure(entry) or not (entry.type in API_TYPES or (entry.type == "document" and entry.frame is None)):
-            continue
-        is_own = _read_host(entry.url) == host
-        if entry.status is None and (not is_own or "abort" in (entry.error or "").lower()):
-            continue
-        yield _read_request(entry)._replace(weight=int(is_own))
+def _matters(entry: NetworkEntry, is_own: bool) -> bool:
+    """Whether a request is a call or a page that failed, and neither cancelled nor left unanswered by another host."""
+    if not is_failure(entry) or not (entry.type in API_TYPES or (entry.type == "document" and entry.frame is None)):
+        return False
+    return entry.status is not None or (is_own and "abort" not in (entry.error or "").lower())
 
 
-def _read_request(entry: NetworkEntry) -> Bug:
+def _compare_request(entry: NetworkEntry) -> _Candidate:
     page = fingerprint_page(entry.url.partition("?")[0].partition("#")[0])
     identity = ("request", entry.method, entry.status, page.value if page else entry.url)
-    return Bug(entry, identity, entry.ts, entry.ts + (entry.duration_ms or 0), 0)
+    return _Candidate(identity, entry.ts, entry.ts + (entry.duration_ms or 0), 0)
 
 
 def _read_host(url: str) -> str | None:

@@ -1,8 +1,7 @@
-"""The circumstances of a capture as options of Playwright: window, time zone, language, preferences, and the clock."""
+"""The circumstances of a capture as options of Playwright: window, time zone, language and preferences."""
 
 import json
 import re
-from datetime import UTC, datetime
 
 from ticketbox.domain.captures.environment import ColorScheme, Environment
 
@@ -32,9 +31,3 @@ def write_circumstances(environment: Environment) -> list[str]:
     if environment.reduced_motion:
         options.append("contextOptions: { reducedMotion: 'reduce' }")
     return ["test.use({", *(f"  {each}," for each in options), "});", ""] if options else []
-
-
-def write_clock(began: float) -> str:
-    """Write the line that starts the page's clock at a time in epoch milliseconds; it runs on from there."""
-    time = datetime.fromtimestamp(int(began) // 1_000, UTC).isoformat().replace("+00:00", "Z")
-    return f"  await page.clock.install({{ time: new Date('{time}') }});"

@@ -98,9 +98,9 @@ class ExpectedRun(msgspec.Struct, frozen=True):
     somebody without an account sent the capture, `confirmed` whether a member confirmed it. `place` is where the bug
     happened, `background` the other errors of the capture, and `browser` the one that it comes from, unless it words
     errors as Chromium, in which the test runs. `bug` names the failure in the capture, and `storage` is what the page
-    had stored when the recording began. The server answers `faults` in a run, not the recording; with `needs_server`,
-    nothing else can say whether the bug is still there. The `expectations` are what people confirmed, in the order in
-    which the test checks them.
+    had stored when the recording began, and `began` when the page's clock starts, in epoch milliseconds. The server
+    answers `faults` in a run, not the recording; with `needs_server`, nothing else can say whether the bug is still
+    there. The `expectations` are what people confirmed, in the order in which the test checks them.
     """
 
     capture_id: str
@@ -127,6 +127,7 @@ class ExpectedRun(msgspec.Struct, frozen=True):
     bug: Failure | None = None
     storage: list[StoredState] = []
     expectations: list[ExpectedState] = []
+    began: float | None = None
 
     @property
     def is_empty(self) -> bool:

@@ -33,7 +33,7 @@ SPEC, EXPECTED, HAR, MESSAGES = "reproduce.spec.ts", "expected.json", "network.h
 RECORDER = "recorder.js"
 # the same for every capture
 HELPERS = (
-    "reproduction.js", "reproduction.d.ts", "acts.js", "answers.js", "boundary.js", "boxes.js", "checks.js",
+    "reproduction.js", "reproduction.d.ts", "acts.js", "answers.js", "boundary.js", "boxes.js", "checks.js", "clock.js",
     "elements.js", "failures.js", "observations.js", "reasons.js", "server.js", "sockets.js", "storage.js",
     "verdict.js", MESSAGES, RECORDER,
 )  # fmt: skip
@@ -103,7 +103,6 @@ def build_files(recording: Recording, version: str) -> list[PackFile]:
         lines,
         capture.page.url,
         capture.environment,
-        began=_find_start(recording, lines),
         checks=checks,
         closing=closing,
     )
@@ -123,7 +122,7 @@ def _find_bug(recording: Recording, steps: Sequence[Step], confirmed: Sequence[E
     streams = recording.console, recording.network, recording.errors
     if confirmed and not (chosen and chosen.chosen):
         return None
-    return find_failure(*streams, chosen) if chosen else find_bug(*streams, steps, recording.capture.page.url)
+    return find_failure(streams, chosen) if chosen else find_bug(lambda: streams, steps, recording.capture.page.url)
 
 
 @cache
@@ -189,6 +188,7 @@ def _build_expected(
         bug=Failure(capture.bug.stream, capture.bug.entry) if bug and capture.bug else None,
         storage=_list_stored(capture.environment, lines),
         expectations=[each.state for each in checks],
+        began=_find_start(recording, lines),
     )
     missing = expecting.list_missing(capture.health, recording.network, lines, checks, expected)
     return msgspec.structs.replace(expected, missing=missing)

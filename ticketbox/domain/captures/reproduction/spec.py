@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from ticketbox.domain.captures.actions import ActionKind
 from ticketbox.domain.captures.environment import Environment, Size
 from ticketbox.domain.captures.reproduction.checks import Check
-from ticketbox.domain.captures.reproduction.circumstances import write_circumstances, write_clock
+from ticketbox.domain.captures.reproduction.circumstances import write_circumstances
 from ticketbox.domain.captures.reproduction.layout import MAX_LINE, write_check, write_step
 from ticketbox.domain.captures.reproduction.locators import quote
 from ticketbox.domain.captures.reproduction.plan import MINOR, Line, read_path
@@ -23,11 +23,10 @@ def write_spec(
     page_url: str,
     environment: Environment,
     *,
-    began: float,
     checks: Sequence[Check] = (),
     closing: Sequence[str],
 ) -> str:
-    """Write the test. `began`: when its clock starts, in epoch milliseconds. `closing` are comments before its end."""
+    """Write the test. `closing` are comments before its end."""
     codes = [line.code for line in lines if line.code is not None]
     starts = bool(codes) and codes[0].startswith("open(")
     shown = [line for line in lines if line.code is not None or line.step.kind not in MINOR]
@@ -44,13 +43,13 @@ def write_spec(
         note = "" if check.code else " (the record doesn't say what to check; add it here)"
         body += ["", f"  // {_comment(check.state.words + note)}"]
         body += [write_check(*check.code)] if check.code else []
-    text = "\n".join(body)
-    verbs = [each for each in _VERBS if each in ("step", "finish") or f"{each}(" in re.sub(r"//.*|'[^']*'", "", text)]
+    prepared = [line.prepares for line in shown if line.prepares]
+    expects = "expect(" if any(check.code for check in checks) else ""
+    calls = ["step(", "finish(", *codes, *prepared, expects, "" if starts else "open("]
+    verbs = [verb for verb in _VERBS if any(call.startswith(f"{verb}(") for call in calls)]
     size = next((line.step.point for line in lines if line.code and line.step.kind is ActionKind.RESIZE), None)
     if isinstance(size, list):
         environment = replace(environment, viewport=Size(*size))
-    head = [f"  const {{ {', '.join(verbs)} }} = await replayCapture(page, testInfo);"]
-    head.append(write_clock(began))
     return "\n".join(
         [
             "import { test } from '@playwright/test';",
@@ -58,7 +57,7 @@ def write_spec(
             "",
             *write_circumstances(environment),
             f"test({quote(shorten_title(title))}, async ({{ page }}, testInfo) => {{",
-            *head,
+            f"  const {{ {', '.join(verbs)} }} = await replayCapture(page, testInfo);",
             *body,
             "",
             *(f"  // {_comment(each)}" for each in closing),

@@ -35,7 +35,7 @@ from ticketbox.domain.captures.redaction.redactor import Redactor
 from ticketbox.domain.captures.redaction.secret_values import REDACTED
 from ticketbox.domain.captures.redaction.storage_shape import StorageShaper
 from ticketbox.domain.captures.replay.replay import Replay, read_replay
-from ticketbox.domain.captures.reproduction.bug import describe_failure, find_bug, find_failure
+from ticketbox.domain.captures.reproduction.bug import Streams, describe_failure, find_bug, find_failure
 from ticketbox.domain.captures.source_maps.frames import mark_as_from_page, remove_originals
 from ticketbox.domain.captures.steps import build_steps
 from ticketbox.domain.captures.streams import remove_bodies, shorten_bodies
@@ -242,10 +242,13 @@ def _find_bug(
     args: SentCapture,
 ) -> DescribedFailure | None:
     """Find the failure that the capture is about. Raises InvalidRequest if it has none with the name that was sent."""
-    streams = console.iterate_failures(), network.iterate_failures(), errors
+
+    def read_streams() -> Streams:
+        return console.iterate_failures(), network.iterate_failures(), errors
+
     if args.bug is None:
-        found = find_bug(*streams, build_steps(actions), args.page.url)
-    elif (found := find_failure(*streams, args.bug)) is None:
+        found = find_bug(read_streams, build_steps(actions), args.page.url)
+    elif (found := find_failure(read_streams(), args.bug)) is None:
         raise InvalidField("capture.bug", NO_SUCH_FAILURE)
     return found and describe_failure(found)
 

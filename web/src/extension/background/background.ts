@@ -6,6 +6,7 @@ import { sendDue, sendNow } from '../outbox/outbox';
 import { listenToRequests } from '../observed-requests/request-listeners';
 import { eraseRequests, readRequests, updateObservedSites } from '../observed-requests/requests-store';
 import { recordOpenTabs, registerRecorder } from '../recording/content-scripts';
+import { addNewSite } from '../recording/new-site';
 import { isOptionsQuestion, readPageOptions, type OptionsQuestion } from '../recording/page-options';
 import { resolveStacks } from '../source-maps/resolve-stacks';
 import { appState, drafts } from '../storage';
@@ -147,6 +148,7 @@ async function updateProjects(): Promise<void> {
 /** Record the sites that are chosen and allowed now, and erase what is kept of others. */
 async function updateRecordedSites(): Promise<void> {
   listenToRequests();
+  await addNewSite();
   await registerRecorder();
   await eraseUnrecordedSites();
   await updateObservedSites();
