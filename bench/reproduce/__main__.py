@@ -32,7 +32,7 @@ from tests.e2e.support.browser import find_shell
 from tests.support.operation_cases import build_parts
 from tests.support.server import World, ok, run_server
 from ticketbox.cli.client.verify.playwright import prepare_runner, run_rounds
-from ticketbox.domain.captures.reproduction.expectations import Expectations
+from ticketbox.domain.captures.reproduction.expected import ExpectedRun
 from ticketbox.domain.captures.reproduction.pack import EXPECTED
 
 POLICIES = ("on", "shape", "off")
@@ -112,7 +112,7 @@ def reproduce(api: httpx.Client, capture: str, pack: Path, site: Path, bug: Bug,
     pack_seconds = time.perf_counter() - began
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         archive.extractall(pack)
-    expected = msgspec.json.decode(pack.joinpath(EXPECTED).read_bytes(), type=Expectations)
+    expected = msgspec.json.decode(pack.joinpath(EXPECTED).read_bytes(), type=ExpectedRun)
     if expected.is_empty:
         return Result(bug, policy, NOTHING, NOTHING, [], pack_seconds)
     runner = prepare_runner(pack, shell, sandboxed=os.geteuid() != 0)

@@ -144,6 +144,12 @@ def create_comment(world: World, ticket: str | None = None) -> str:
     return ok(world.api.post(path, json={"body": "A comment"}))["id"]
 
 
+def create_expectation(world: World, capture: str | None = None) -> str:
+    """The id of an expectation that the world's own token proposed."""
+    path = f"/captures/{capture or make_capture(world)['capture_id']}/expectations"
+    return ok(world.api.post(path, json=EXPECTATION))["id"]
+
+
 def create_webhook(world: World) -> str:
     """The id of a webhook that receives nothing of what tests do; it is deleted afterwards to stay below the limit."""
     path = f"/companies/{world.company}/webhooks"
@@ -273,6 +279,7 @@ def create_rows(world: World, project: str | None = None) -> dict[str, str]:
         "ticket": ticket,
         "comment": create_comment(world, ticket),
         "capture": capture["capture_id"],
+        "expectation": create_expectation(world, capture["capture_id"]),
         "asset": screenshot_of(world, ticket),
         "user": world.owner.id,
         "token": create_spare_token(world),
@@ -357,6 +364,7 @@ NEVER = {
     "ticket_key": "NEVER-1",
     "comment": "cmt_000000000000",
     "capture": "cap_000000000000",
+    "expectation": "exp_000000000000",
     "asset": "asset_000000000000",
     "user": "usr_000000000000",
     "token": "key_000000000000",
@@ -552,6 +560,9 @@ def _annotation(world: World) -> Arguments:
     return {**_asset(world), "annotations": [mark]}
 
 
+EXPECTATION = {
+    "is": "text", "target": {"name": "Total", "selectors": ["#total"]}, "seen": "40.00 €", "right": "80.00 €",
+}  # fmt: skip
 VERIFICATION = {"commit": "9fceb02d", "base_url": "http://localhost:3000", "verdict": "gone"}
 MEMBER, ADMIN, OWNER = Role.MEMBER, Role.ADMIN, Role.OWNER
 
@@ -635,6 +646,9 @@ CASES: dict[str, Case] = {
     "save_annotations": Case(_annotation, MEMBER),
     "delete_attachment": Case(_attachment, ADMIN),
     "delete_capture": Case(_capture, ADMIN),
+    "add_expectation": Case(lambda w: {**_capture(w), **EXPECTATION}, MEMBER),
+    "confirm_expectation": Case(lambda w: {"expectation_id": create_expectation(w)}, MEMBER),
+    "remove_expectation": Case(lambda w: {"expectation_id": create_expectation(w)}, MEMBER),
     "choose_bug": Case(lambda w: {**_capture(w), "stream": "errors", "entry": "2"}, MEMBER),
     "confirm_capture": Case(_external_capture, MEMBER),
     "delete_ticket": Case(_archive_ticket, ADMIN),

@@ -32,7 +32,9 @@ NEXT = find_newest_number() + 1
 ROWS = 20_000
 # The columns that the steps from schema 52 rename.
 RENAMED = {"likeness": "similarity", "news": "changes"}
-REMOVED_OR_ADDED = {"page_storage", "criteria", "head_at", "excerpt_version", "bug", "bug_text", "bug_at", "bug_by"}
+REMOVED_OR_ADDED = {
+    "page_storage", "criteria", "head_at", "excerpt_version", "bug", "bug_text", "bug_at", "bug_by", "expectations",
+}  # fmt: skip
 
 
 def schema(path: Path) -> list[str]:
@@ -54,7 +56,7 @@ def content(path: Path) -> dict[str, list[tuple[object, ...]]]:
         tables = [row[0][1] for row in connection.execute(names)]
         gone = {
             "migration", "replay_frame", "sqlite_schema", "search_term", "search_data", "search_idx", "address_change",
-            "account_link", "criterion", "evidence",
+            "account_link", "criterion", "evidence", "expectation",
         }  # fmt: skip
         tables = [name for name in tables if name not in gone]
         return {name: connection.execute(f'SELECT * FROM "{name}" ORDER BY 1, 2').fetchall() for name in tables}

@@ -14,6 +14,7 @@ const PAGE_SCRIPTS = {
   'enable-bodies': 'src/recorder/enable-bodies.ts',
   replay: 'src/recorder/replay/main.ts',
   'record-reader': 'src/extension/recording/record-reader.ts',
+  'page-pointer': 'src/extension/pointing/page-pointer.ts',
   scroller: 'src/extension/full-page/scroller.ts',
 };
 

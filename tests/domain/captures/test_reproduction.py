@@ -57,6 +57,7 @@ def build_recording(
         confirmed=None,
         bug=changes.pop("bug", None),
         assets=[],
+        expectations=changes.pop("expectations", []),
     )
     return Recording(
         capture=capture,

@@ -64,7 +64,7 @@ def test_reproduced_before_and_gone_after_on_another_commit_prove_a_fix() -> Non
         ([("reproduced", A, None), ("gone", B)], "reproduced for its capture cap_1"),
         (
             [("reproduced", A, *about("errors 1")), ("gone", B, *about("errors 1"))],
-            "another failure of the capture cap_1",
+            "the bug of the capture cap_1 is another one now",
         ),
         ([("reproduced", A, *about("errors 1")), ("gone", B, *about("errors 2"))], "reproduced for its capture cap_1"),
         ([("reproduced", A, "cap_1", True), ("gone", B, "cap_1", True)], "without an account sent the capture cap_1"),

@@ -233,6 +233,7 @@ NOUNS = {
     "criterion_id": "criterion",
     "verification_id": "verification",
     "capture_id": "capture",
+    "expectation_id": "expectation",
     "asset_id": "asset",
     "user_id": "user",
     "user_ids": "user",
@@ -260,7 +261,7 @@ EMPTIED = {"unresolved_capture"}
 # A view keeps the people of its filters, as list_tickets accepts them.
 NO_ROW = {
     ("list_events", "after"), ("wait_for_events", "after"), ("stream_events", "after"),
-    ("create_view", "filters.assignee"), ("update_view", "filters.assignee"),
+    ("add_expectation", "other"), ("create_view", "filters.assignee"), ("update_view", "filters.assignee"),
 }  # fmt: skip
 
 

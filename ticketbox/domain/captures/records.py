@@ -4,8 +4,10 @@ from enum import StrEnum
 
 import msgspec
 
+from ticketbox.domain.captures.actions import ActionTarget
 from ticketbox.domain.captures.capture import Health, Page, Redaction
 from ticketbox.domain.captures.environment import Environment
+from ticketbox.domain.captures.expectations import Aspect, ShownTexts
 from ticketbox.domain.core.records import By, Time
 from ticketbox.domain.tickets.records import CaptureSummary, Failure, StreamCounts
 
@@ -70,10 +72,35 @@ class CaptureBug(DescribedFailure, frozen=True):
     chosen: By | None
 
 
+class Expectation(msgspec.Struct, frozen=True):
+    """What somebody says is wrong on a captured page, and what would be right; `words` say it in a sentence.
+
+    `is` names what is compared. `at` is when it was seen, in epoch milliseconds, and `by` who said it. `confirmed` says
+    which person confirmed it; while it is null, it proves nothing.
+    """
+
+    id: str
+    capture_id: str
+    is_: Aspect = msgspec.field(name="is")
+    target: ActionTarget | None
+    frame: str | None
+    frame_path: list[str]
+    name: str | None
+    seen: str | None
+    right: str | None
+    other: ActionTarget | None
+    shown: ShownTexts | None
+    words: str
+    at: float
+    by: By
+    confirmed: By | None
+
+
 class Capture(msgspec.Struct, frozen=True):
     """A capture without its streams. `confirmed` says who confirmed an `external` one.
 
-    `bug` is the failure that it is about; it is null if it has none, or all are background.
+    `bug` is the failure that it is about; it is null if it has none, or all are background. If there are confirmed
+    `expectations`, they are the bug, and a failure only if a person chose it as well.
     """
 
     id: str
@@ -88,3 +115,4 @@ class Capture(msgspec.Struct, frozen=True):
     external: bool
     confirmed: By | None
     bug: CaptureBug | None
+    expectations: list[Expectation]

@@ -31,6 +31,7 @@ class Prefix(StrEnum):
     CAPTURE = "cap_"
     ASSET = "asset_"
     ANNOTATION = "ann_"
+    EXPECTATION = "exp_"
     COMMENT = "cmt_"
     USER = "usr_"
     TOKEN = "key_"  # noqa: S105 (a prefix, not a secret)

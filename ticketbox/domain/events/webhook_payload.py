@@ -39,6 +39,9 @@ _PHRASES = {
     "capture.bug_chosen": "chose the bug of {ticket}",
     "capture.confirmed": "confirmed a capture of {ticket}",
     "capture.deleted": "deleted a capture of {ticket}",
+    "capture.expectation_added": "said what is wrong in {ticket}",
+    "capture.expectation_confirmed": "confirmed what is wrong in {ticket}",
+    "capture.expectation_removed": "removed an expectation of {ticket}",
     "attachment.added": "attached a file to {ticket}",
     "attachment.deleted": "deleted a file of {ticket}",
     "annotations.saved": "annotated a picture of {ticket}",
@@ -81,8 +84,10 @@ def _compose_sentence(
 
 
 def _describe_result(event: Event) -> str:
-    """Describe what a verification found out; an empty text for other events."""
+    """Describe what a verification found out, or what is expected; an empty text for other events."""
     data = event.data
+    if "expectation" in data:
+        return f": {data['expectation']}"
     if event.type != "verification.added":
         return ""
     verdict = "unproven" if data["verdict"] == "gone" and not data.get("proven") else str(data["verdict"])

@@ -102,6 +102,13 @@ class Failure(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     ]
 
 
+class ExpectedWords(msgspec.Struct, frozen=True):
+    """A confirmed expectation of a capture: its id, and what it says."""
+
+    id: str
+    words: str
+
+
 class WorkState(StrEnum):
     """The state of the work session behind a claim."""
 

@@ -6,7 +6,7 @@ from typing import Protocol
 import msgspec
 
 from ticketbox.domain.core.records import By
-from ticketbox.domain.tickets.records import Failure, Verdict
+from ticketbox.domain.tickets.records import ExpectedWords, Failure, Verdict
 
 MAX_ROUNDS = 20
 
@@ -16,9 +16,9 @@ class Verification(msgspec.Struct, frozen=True):
 
     `reason` says why the run wasn't reached, or what differed; it is null if there is nothing to say. `proven`: the
     verdict is `gone`, an earlier run of the same capture saw the bug, and the capture is still about that bug. `bug` is
-    the failure that the run looked for; it is null if the capture had none. `branch` is null if none was named.
-    `console` are the errors in the console, `screenshot` and `trace` the ids of attachments of the ticket; they are
-    null if there are none, or they were deleted.
+    the failure that the run looked for, null if there is none, and `expectations` what it expected of the page.
+    `branch` is null if none was named. `console` are the errors in the console, `screenshot` and `trace` the ids of
+    attachments of the ticket; they are null if there are none, or they were deleted.
     """
 
     id: str
@@ -31,6 +31,7 @@ class Verification(msgspec.Struct, frozen=True):
     reason: str | None
     proven: bool
     bug: Failure | None
+    expectations: list[ExpectedWords]
     rounds: int
     console: list[str]
     screenshot: str | None
@@ -48,12 +49,12 @@ class Proof(Protocol):
 
     @property
     def bug(self) -> str | None:
-        """The failure that was looked for, as it is stored."""
+        """The failure and the expectations that were looked for, as they are stored."""
         ...
 
     @property
     def chosen_bug(self) -> str | None:
-        """The failure that the capture is about now."""
+        """The failure and the expectations that the capture is about now."""
         ...
 
     @property
@@ -116,8 +117,8 @@ def find_missing_proof(newest_first: Sequence[Proof], reopened_at: int) -> str |
         )
     if after.bug != after.chosen_bug:
         return (
-            f"another failure of the capture {after.capture} is the bug now; run `ticketbox verify` on a commit with "
-            "it, then again on the one with the fix"
+            f"the bug of the capture {after.capture} is another one now; run `ticketbox verify` on a commit with it, "
+            "then again on the one with the fix"
         )
     reproduced = [
         each

@@ -14,6 +14,7 @@ from ticketbox.domain.core.network.page_address import normalize_page_address
 from ticketbox.domain.core.problems import CompanyStorageFull, Conflict, InvalidRequest, NotFound, TicketArchived
 from ticketbox.domain.tickets.records import CaptureSummary
 from ticketbox.operations.captures.assets import require_room_for_attachments, require_storage
+from ticketbox.operations.captures.expectations import store_expectations
 from ticketbox.operations.captures.processing.intake import CreateCapture, Envelope, PreparedCapture
 from ticketbox.operations.captures.processing.preparation import find_target, prepare_capture
 from ticketbox.operations.core.inputs import normalize_labels
@@ -92,6 +93,7 @@ def store_capture(
     require_room_for_attachments(tx, row.key, len(prepared.attachments))
     byline = bylines.ensure_byline(tx, actor)
     key = captures.insert_capture(tx, actor.user, row.key, prepared.capture, byline)
+    store_expectations(tx, actor, key, prepared.capture.expectations, is_external=external)
     similar.insert_fingerprints(tx, row.key, prepared.fingerprints)
     screenshot_id = None
     if prepared.screenshot is not None:

@@ -44,6 +44,7 @@ AssetId = Annotated[Id, Meta(description="A stored file's id: a screenshot or an
 SourceMapId = Annotated[Id, Meta(description="A source map's id.")]
 CriterionId = Annotated[Id, Meta(description="A criterion's id.")]
 VerificationId = Annotated[Id, Meta(description="A verification's id.")]
+ExpectationId = Annotated[Id, Meta(description="An expectation's id.")]
 CommentId = Annotated[Id, Meta(description="A comment's id.")]
 AppId = Annotated[Id, Meta(description="A connected app's id.")]
 LabelId = Annotated[Reference, Meta(description="A label's id or name.")]

@@ -9,6 +9,7 @@ from msgspec import Meta
 from ticketbox.domain.accounts import email_addresses, secrets
 from ticketbox.domain.captures.capture import Health, Page, Redaction
 from ticketbox.domain.captures.environment import Environment
+from ticketbox.domain.captures.expectations import SentExpectations
 from ticketbox.domain.captures.redaction.redactor import Redactor
 from ticketbox.domain.companies.records import CapturePolicy
 from ticketbox.domain.core.access.policy import Actor
@@ -69,6 +70,7 @@ class ReportedPage(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     environment: Environment = msgspec.field(default_factory=Environment)
     redaction: Redaction = msgspec.field(default_factory=Redaction)
     bug: Annotated[Failure, Meta(description="The failure that the report is about.")] | None = None
+    expectations: SentExpectations = []
 
 
 class CreateReport(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -180,7 +182,7 @@ def _process_report(
     page = args.capture
     envelope = Envelope(
         secrets.generate_secret("report_"), page.page, page.health, page.captured_at, page.environment, page.redaction,
-        bug=page.bug, title=args.title,
+        bug=page.bug, expectations=page.expectations, title=args.title,
     )  # fmt: skip
     sent = CreateCapture(
         envelope, None, args.console, args.network, args.errors, args.actions, args.replay,

@@ -18,7 +18,7 @@ from ticketbox.domain.captures.capture import (
     Stream,
 )
 from ticketbox.domain.captures.environment import Environment
-from ticketbox.domain.captures.records import Asset, AssetKind, CaptureBug
+from ticketbox.domain.captures.records import Asset, AssetKind, CaptureBug, Expectation
 from ticketbox.domain.captures.steps import Step
 from ticketbox.domain.captures.summaries.excerpt import CaptureExcerpt, build_excerpt, estimate_by_length
 from ticketbox.domain.captures.summaries.excerpt import Part as ExcerptPart
@@ -97,12 +97,14 @@ class GetTicket(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 class CaptureDetail(CaptureSummary, frozen=True):
     """A capture with its metadata, and an overview of its failures and excerpts of its streams if included.
 
-    `confirmed` says who confirmed an external capture, `bug` which failure it is about.
+    `confirmed` says who confirmed an external capture, `bug` which failure it is about, `expectations` what people say
+    is wrong on the page.
     """
 
     ticket_id: str
     confirmed: By | None
     bug: CaptureBug | None
+    expectations: list[Expectation]
     page: Page
     environment: Environment
     health: Health
@@ -222,6 +224,7 @@ def _load_capture(tx: Read, actor: Actor, ticket: int, args: GetTicket) -> Captu
         ticket_id=capture.ticket_id,
         confirmed=capture.confirmed,
         bug=capture.bug,
+        expectations=capture.expectations,
         page=capture.page,
         environment=capture.environment,
         health=capture.health,

@@ -5,6 +5,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
+from ticketbox.domain.captures.expectations import MAX_EXPECTATIONS
 from ticketbox.domain.captures.records import AssetKind
 from ticketbox.domain.captures.redaction.redactor import Redactor
 from ticketbox.domain.core.access.policy import Actor
@@ -12,17 +13,25 @@ from ticketbox.domain.core.access.scopes import Scope
 from ticketbox.domain.core.fairness.limits import Budget
 from ticketbox.domain.core.patterns import match_whole
 from ticketbox.domain.core.problems import InvalidField, TicketArchived
-from ticketbox.domain.tickets.records import Failure, Verdict
+from ticketbox.domain.tickets.records import ExpectedWords, Failure, Verdict
 from ticketbox.domain.work.verifications import MAX_ROUNDS, Verification
 from ticketbox.operations.core.context import RequestContext
 from ticketbox.operations.core.inputs import AnyBranch, Commit
-from ticketbox.operations.core.lookups import AssetId, CaptureId, Key, TicketId, find_readable_ticket, find_writable
+from ticketbox.operations.core.lookups import (
+    AssetId,
+    CaptureId,
+    ExpectationId,
+    Key,
+    TicketId,
+    find_readable_ticket,
+    find_writable,
+)
 from ticketbox.operations.core.paging import NEWEST, Cursor, Limit, Page, build_page, decode_cursor
 from ticketbox.operations.core.registry import Tool, operation
 from ticketbox.operations.core.services import Services
 from ticketbox.operations.tickets.lookups import find_writable_ticket
 from ticketbox.operations.tickets.recording import record_ticket_event
-from ticketbox.store.captures import assets, captures
+from ticketbox.store.captures import assets, captures, expectations
 from ticketbox.store.companies import projects
 from ticketbox.store.core import bylines
 from ticketbox.store.file.database import Read, Write
@@ -31,6 +40,7 @@ from ticketbox.store.work.verifications import NewVerification
 
 MAX_CONSOLE = 50
 LINE_CHARACTERS = 1_000
+REMOVED = "an expectation that was removed since"
 
 BaseUrl = Annotated[
     str,
@@ -58,6 +68,13 @@ class AddVerification(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     rounds: Annotated[int, Meta(ge=1, le=MAX_ROUNDS, description="How often it ran.")] = 1
     capture_id: Annotated[CaptureId, Meta(description="The capture it replayed.")] | None = None
     bug: Annotated[Failure, Meta(description="The failure it looked for; default: the capture's.")] | None = None
+    expectations: (
+        Annotated[
+            list[ExpectationId],
+            Meta(max_length=MAX_EXPECTATIONS, description="What it expected; default without `bug`: all confirmed."),
+        ]
+        | None
+    ) = None
     console: Annotated[
         list[Annotated[str, Meta(max_length=LINE_CHARACTERS), match_whole(r"[^\x00]*")]],
         Meta(max_length=MAX_CONSOLE, description="Errors in the console."),
@@ -100,7 +117,7 @@ async def redact_verification(
         "Use this unless `ticketbox verify` ran it.",
         {"ticket_id": "WEB-42", "commit": "9fceb02", "base_url": "http://localhost:3000", "verdict": "gone"},
         tool_set="core",
-        unlisted=("branch", "rounds", "bug", "trace", "idempotency_key"),
+        unlisted=("branch", "rounds", "bug", "expectations", "trace", "idempotency_key"),
     ),
 )
 def add_verification(tx: Write, actor: Actor, args: AddVerification, redacted: AddVerification) -> Verification:
@@ -108,7 +125,7 @@ def add_verification(tx: Write, actor: Actor, args: AddVerification, redacted: A
     row, _ = find_writable_ticket(tx, actor, args.ticket_id)
     byline = bylines.ensure_byline(tx, actor)
     capture = _find_capture(tx, actor, row.key, args.capture_id)
-    bug = args.bug or (None if capture is None else captures.load_capture(tx, capture).capture.bug)
+    bug, expected = _find_subject(tx, capture, args)
     key = verifications.insert_verification(
         tx,
         NewVerification(
@@ -120,6 +137,7 @@ def add_verification(tx: Write, actor: Actor, args: AddVerification, redacted: A
             verdict=args.verdict,
             reason=redacted.reason,
             bug=captures.encode_failure(bug),
+            expectations=expected,
             rounds=args.rounds,
             console=redacted.console,
             screenshot=find_attachment(tx, actor, row.key, "screenshot", args.screenshot),
@@ -143,6 +161,20 @@ def _find_capture(tx: Read, actor: Actor, ticket: int, capture_id: str | None) -
     if captures.load_ticket_key(tx, key) != ticket:
         raise InvalidField("capture_id", "this capture belongs to another ticket")
     return key
+
+
+def _find_subject(tx: Read, capture: int | None, args: AddVerification) -> tuple[Failure | None, str]:
+    """Find the failure and the expectations that a run looked for, encoded: by default, those of the capture now."""
+    if capture is None:
+        return args.bug, expectations.encode_expected([])
+    if args.bug is None and args.expectations is None:
+        return captures.load_subject(tx, capture)
+    wanted = set(args.expectations or ())
+    kept = [
+        ExpectedWords(each.id, each.words) for each in expectations.list_expectations(tx, capture) if each.id in wanted
+    ]
+    removed = [ExpectedWords(each, REMOVED) for each in sorted(wanted - {each.id for each in kept})]
+    return args.bug, expectations.encode_expected([*kept, *removed])
 
 
 def find_attachment(tx: Read, actor: Actor, ticket: int, field: str, asset_id: str | None) -> int | None:

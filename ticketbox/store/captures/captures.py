@@ -11,10 +11,11 @@ from ticketbox.domain.captures.intake.new_capture import NewCapture
 from ticketbox.domain.captures.records import Capture, CaptureBug, DescribedFailure, ListedCapture
 from ticketbox.domain.core.clock import format_rfc3339
 from ticketbox.domain.tickets.records import CaptureSummary, Failure
-from ticketbox.store.captures import assets
+from ticketbox.store.captures import assets, expectations
 from ticketbox.store.core import blobs
 from ticketbox.store.core.bylines import Bylines
 from ticketbox.store.file.database import Read, Write
+from ticketbox.store.tickets.records import FAILURE
 
 E = TypeVar("E", bound=Entry)
 
@@ -97,6 +98,14 @@ def choose_bug(tx: Write, key: int, bug: DescribedFailure, byline: int) -> None:
     )
 
 
+def load_subject(tx: Read, key: int) -> tuple[Failure | None, str]:
+    """Load what a capture is about: a failure, and its confirmed expectations as they are stored."""
+    row = tx.fetch_one(f"SELECT {FAILURE}, about.expectations FROM capture about WHERE about.id = ?", (key,))
+    assert row is not None
+    failure, expected = row
+    return failure and msgspec.json.decode(failure, type=Failure), expected
+
+
 INCREMENT_SCREENSHOT_VERSION = """
 UPDATE capture SET summary = json_set(summary, '$.screenshot_version', summary ->> '$.screenshot_version' + 1)
 WHERE id = (SELECT capture_id FROM asset WHERE id = ?) AND summary IS NOT NULL
@@ -171,6 +180,7 @@ def load_capture(tx: Read, key: int) -> StoredCapture:
         external=summary.external,
         confirmed=bylines.build_optional(row.confirmed_by, row.confirmed_at),
         bug=_build_bug(row, bylines),
+        expectations=expectations.list_expectations(tx, row.key),
     )
     streams = {
         Stream.CONSOLE: row.console,

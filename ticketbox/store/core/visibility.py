@@ -58,6 +58,10 @@ _SELECT_BY_NOUN = {
         SELECT c.id, v.id, v.company, v.role, v.within
         FROM capture c JOIN ticket t ON t.id = c.ticket_id JOIN visible_project v ON v.id = t.project_id
         WHERE c.public_id = :id""",
+    "expectation": """
+        SELECT e.id, v.id, v.company, v.role, v.within
+        FROM expectation e JOIN capture c ON c.id = e.capture_id JOIN ticket t ON t.id = c.ticket_id
+        JOIN visible_project v ON v.id = t.project_id WHERE e.public_id = :id""",
     "question": """
         SELECT q.id, v.id, v.company, v.role, v.within
         FROM work_question q JOIN work_session w ON w.id = q.session_id JOIN ticket t ON t.id = w.ticket_id

@@ -12,8 +12,9 @@ import msgspec
 
 from ticketbox.domain.captures.capture import Health, Page, Redaction
 from ticketbox.domain.captures.environment import Environment
+from ticketbox.domain.captures.expectations import SentExpectation
 from ticketbox.domain.companies.views import ViewDefinition
-from ticketbox.domain.tickets.records import CaptureSummary, Failure, WorkRepository
+from ticketbox.domain.tickets.records import CaptureSummary, ExpectedWords, Failure, WorkRepository
 from ticketbox.domain.tickets.title_words import build_title_key
 from ticketbox.domain.work.records import PlanItem, Usage, WorkLink
 from ticketbox.store.core import blobs
@@ -47,6 +48,7 @@ TABLES: dict[str, str] = {
     "work_question": f"session_id IN (SELECT id FROM work_session WHERE ticket_id IN {_TICKETS})",
     "comment": f"ticket_id IN {_TICKETS}",
     "capture": f"ticket_id IN {_TICKETS}",
+    "expectation": f"capture_id IN (SELECT id FROM capture WHERE ticket_id IN {_TICKETS})",
     "asset": f"ticket_id IN {_TICKETS}",
     "source_map": f"project_id IN {_PROJECTS}",
     "annotation": f"asset_id IN (SELECT id FROM asset WHERE ticket_id IN {_TICKETS})",
@@ -100,12 +102,15 @@ _JSON_COLUMNS: dict[tuple[str, str], Any] = {
     ("capture", "redaction"): Redaction,
     ("capture", "summary"): CaptureSummary,
     ("capture", "bug"): Failure,
+    ("capture", "expectations"): list[ExpectedWords],
+    ("expectation", "content"): SentExpectation,
     ("work_session", "plan"): list[PlanItem],
     ("work_session", "links"): list[WorkLink],
     ("work_session", "usage"): Usage,
     ("work_session", "repository"): WorkRepository,
     ("work_question", "choices"): list[str],
     ("verification", "bug"): Failure,
+    ("verification", "expectations"): list[ExpectedWords],
     ("verification", "console"): list[str],
     ("evidence", "output"): list[str],
     ("annotation", "geometry"): dict[str, Any],

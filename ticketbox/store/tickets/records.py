@@ -35,9 +35,12 @@ _SELECT_BLOCKERS = """(
   FROM ticket_link l CROSS JOIN ticket b ON b.id = l.ticket_id CROSS JOIN visible_project bv ON bv.id = b.project_id
   WHERE l.other_id = t.id AND l.kind = 'blocks' AND b.resolved = 0 AND b.status = 'active' AND bv.within)"""
 
-# Whether a verification `n` proves that the bug is gone: no longer, if its capture is about another failure now.
-PROVEN = """(n.proven AND NOT EXISTS (
-  SELECT 1 FROM capture about WHERE about.id = n.capture_id AND about.bug IS NOT n.bug))"""
+# The failure that a capture `about` is about: beside confirmed expectations, only one that a person chose.
+FAILURE = "iif(about.expectations = '[]' OR about.bug_by IS NOT NULL, about.bug, NULL)"
+# Whether a verification `n` proves that the bug is gone: no longer, if its capture is about another bug now.
+PROVEN = f"""(n.proven AND NOT EXISTS (
+  SELECT 1 FROM capture about WHERE about.id = n.capture_id
+    AND ({FAILURE} IS NOT n.bug OR about.expectations <> n.expectations)))"""
 _SELECT_VERIFICATION = f"""(
   SELECT n.verdict || ' ' || {PROVEN} || ' ' || n.commit_hash
   FROM verification n WHERE n.ticket_id = t.id ORDER BY n.id DESC LIMIT 1)"""

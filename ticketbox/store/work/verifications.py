@@ -5,15 +5,15 @@ from typing import NamedTuple
 import msgspec
 
 from ticketbox.domain.core.ids import Prefix, generate_id
-from ticketbox.domain.tickets.records import Failure, Verdict
+from ticketbox.domain.tickets.records import ExpectedWords, Failure, Verdict
 from ticketbox.domain.work.verifications import Verification
 from ticketbox.store.core.bylines import Bylines
 from ticketbox.store.file.database import Read, Row, Write
-from ticketbox.store.tickets.records import PROVEN
+from ticketbox.store.tickets.records import FAILURE, PROVEN
 
 _SELECT_VERIFICATION = f"""
 SELECT n.id, n.public_id, t.public_id, c.public_id, n.commit_hash, n.branch, n.base_url, n.verdict, n.reason,
-  {PROVEN}, n.bug, n.rounds, n.console, s.public_id, r.public_id, n.created_at, n.created_by
+  {PROVEN}, n.bug, n.expectations, n.rounds, n.console, s.public_id, r.public_id, n.created_at, n.created_by
 FROM verification n JOIN ticket t ON t.id = n.ticket_id LEFT JOIN capture c ON c.id = n.capture_id
 LEFT JOIN asset s ON s.id = n.screenshot_id LEFT JOIN asset r ON r.id = n.trace_id
 """
@@ -33,6 +33,7 @@ class _VerificationRow(NamedTuple):
     reason: str | None
     proven: int
     bug: str | None
+    expectations: str
     rounds: int
     console: str
     screenshot: str | None
@@ -72,6 +73,7 @@ def _build_verifications(tx: Read, records: list[Row]) -> list[tuple[int, Verifi
                 reason=row.reason,
                 proven=bool(row.proven),
                 bug=None if row.bug is None else msgspec.json.decode(row.bug, type=Failure),
+                expectations=msgspec.json.decode(row.expectations, type=list[ExpectedWords]),
                 rounds=row.rounds,
                 console=msgspec.json.decode(row.console, type=list[str]),
                 screenshot=row.screenshot,
@@ -84,7 +86,9 @@ def _build_verifications(tx: Read, records: list[Row]) -> list[tuple[int, Verifi
 
 
 class NewVerification(msgspec.Struct, frozen=True):
-    """The fields of a new verification; `capture`, `screenshot` and `trace` are internal keys, `bug` is encoded."""
+    """The fields of a new verification; `capture`, `screenshot` and `trace` are internal keys, `bug` and
+    `expectations` are encoded.
+    """
 
     ticket: int
     capture: int | None
@@ -94,6 +98,7 @@ class NewVerification(msgspec.Struct, frozen=True):
     verdict: Verdict
     reason: str | None
     bug: str | None
+    expectations: str
     rounds: int
     console: list[str]
     screenshot: int | None
@@ -103,10 +108,11 @@ class NewVerification(msgspec.Struct, frozen=True):
 
 INSERT_VERIFICATION = """
 INSERT INTO verification (public_id, ticket_id, capture_id, commit_hash, branch, base_url, verdict, reason, proven, bug,
-  rounds, console, screenshot_id, trace_id, created_at, created_by)
+  expectations, rounds, console, screenshot_id, trace_id, created_at, created_by)
 VALUES (:id, :ticket, :capture, :commit, :branch, :base_url, :verdict, :reason, :verdict = 'gone' AND EXISTS (
-    SELECT 1 FROM verification WHERE capture_id = :capture AND verdict = 'reproduced' AND bug IS :bug),
-  :bug, :rounds, :console, :screenshot, :trace, :now, :byline)
+    SELECT 1 FROM verification WHERE capture_id = :capture AND verdict = 'reproduced' AND bug IS :bug
+      AND expectations = :expectations),
+  :bug, :expectations, :rounds, :console, :screenshot, :trace, :now, :byline)
 """
 
 
@@ -135,10 +141,10 @@ class StoredProof(NamedTuple):
 
 
 MAX_PROOFS = 200
-SELECT_PROOFS = """
-SELECT c.public_id, v.bug, c.bug, c.summary ->> '$.external' AND c.confirmed_at IS NULL, v.commit_hash, v.verdict,
-  v.created_at
-FROM verification v LEFT JOIN capture c ON c.id = v.capture_id AND c.ticket_id = v.ticket_id
+SELECT_PROOFS = f"""
+SELECT about.public_id, ifnull(v.bug, '') || v.expectations, ifnull({FAILURE}, '') || about.expectations,
+  about.summary ->> '$.external' AND about.confirmed_at IS NULL, v.commit_hash, v.verdict, v.created_at
+FROM verification v LEFT JOIN capture about ON about.id = v.capture_id AND about.ticket_id = v.ticket_id
 JOIN byline b ON b.id = v.created_by JOIN user u ON u.id = b.user_id
 WHERE v.ticket_id = :ticket AND (:verifiers = '[]' OR EXISTS (
   SELECT 1 FROM json_each(:verifiers) j WHERE j.value IN (u.public_id, b.token_id)))

@@ -3,7 +3,15 @@
  * open. It survives restarts and updates, so a stored field can't simply be renamed.
  */
 import type { Failure } from '../../generated/api';
-import type { Envelope, Priority, Project, StreamName, Streams } from '../recorder/capture-types';
+import type {
+  Envelope,
+  Expectation,
+  Priority,
+  Project,
+  StreamName,
+  Streams,
+} from '../recorder/capture-types';
+import type { PointedElement } from '../recorder/pointing/point';
 import type { Input } from '../shared/annotation/marks';
 
 export interface Account {
@@ -94,6 +102,10 @@ export interface Draft {
   streams: Streams;
   /** The failure that the person chose; missing while they aren't sure. */
   bug?: Failure;
+  /** What the person pointed at. */
+  expectations?: Expectation[];
+  /** What they pointed at last, until the popup has added it. */
+  pointed?: PointedElement;
   /** How many earlier documents of the tab the streams begin with. */
   earlierPages?: number;
   /** Missing if nothing was recorded, or the person removed it. */

@@ -7,6 +7,7 @@ import type {
   NetworkEntry,
   Project,
   Redaction,
+  SentExpectation,
   Step,
   StreamHealth,
 } from '../../generated/api';
@@ -27,6 +28,8 @@ export type {
   StreamHealth,
 } from '../../generated/api';
 
+/** What a person says is wrong on a page. */
+export type Expectation = Partial<SentExpectation> & Pick<SentExpectation, 'is'>;
 export type ActionEntry = Omit<Step, 'number' | 'words'>;
 export type Trait = NonNullable<ActionEntry['traits']>[number];
 export type Streams = {

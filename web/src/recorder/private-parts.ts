@@ -1,5 +1,5 @@
 /** The parts of a page that no record shows or names: those that the page marks, and the projects' mask selectors. */
-import { closestOf, rootOf } from './actions/dom';
+import { closestOf, hostOf } from './actions/dom';
 
 const MARKED = '[data-private]';
 const EVERYTHING = '*';
@@ -21,6 +21,6 @@ function isSupported(selector: string): boolean {
 /** Whether an element, or one around it, matches a selector; also around the shadow root that it is in. */
 export function isWithin(element: Element, selector: string): boolean {
   if (closestOf(element, selector)) return true;
-  const root = rootOf(element);
-  return root instanceof ShadowRoot && isWithin(root.host, selector);
+  const host = hostOf(element);
+  return host !== null && isWithin(host, selector);
 }

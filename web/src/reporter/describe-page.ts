@@ -1,6 +1,6 @@
 /** The evidence of a report: what was recorded of its page, redacted before anybody sees it. */
 import type { Failure } from '../../generated/api';
-import type { Envelope, FrameReport, StreamHealth, Streams } from '../recorder/capture-types';
+import type { Envelope, Expectation, FrameReport, StreamHealth, Streams } from '../recorder/capture-types';
 import { Redactor } from '../recorder/redaction/redactor';
 import { describeHealth } from '../extension/capture/health';
 import { joinHistory, mergeStreams } from '../extension/capture/merge-streams';
@@ -12,6 +12,8 @@ export interface RecordedPage {
   streams: Streams;
   /** The failure that the person chose. */
   bug?: Failure;
+  /** What the person pointed at. */
+  expectations?: Expectation[];
   picture: PageSnapshot | null;
 }
 

@@ -48,9 +48,10 @@ export function createId(): string {
 }
 
 async function appendRecord(form: FormData, recorded: RecordedPage): Promise<void> {
-  const { envelope, streams, picture } = recorded;
+  const { envelope, streams, expectations = [], picture } = recorded;
   const bug = findChosen(recorded);
-  const capture = { ...envelope, ...(bug ? { bug } : {}), captured_at: new Date().toISOString() };
+  const named = { ...(bug && { bug }), ...(expectations.length && { expectations }) };
+  const capture = { ...envelope, ...named, captured_at: new Date().toISOString() };
   form.append('capture', new Blob([toJson(capture)], { type: 'application/json' }), 'capture');
   for (const [name, entries] of Object.entries(streams)) form.append(name, await gzipJson(entries), name);
   if (picture) form.append('replay', await encodeSnapshot(picture), 'replay');

@@ -12,11 +12,12 @@ const step = (ts: number, kind: string, fields: object = {}) => ({
 const pay = { role: 'button', name: 'Pay', selectors: ['#pay'] };
 const failure = (ts: number) => ({ seq: ts, ts, kind: 'error', name: 'TypeError', message: 'no cart' });
 
-function suggest(actions: object[], errors: object[] = []) {
+function suggest(actions: object[], errors: object[] = [], fields: object = {}) {
   const envelope = { page: { url: 'https://shop.example/cart', title: 'Cart' } };
   return suggestReport({
     envelope,
     streams: { console: [], network: [], errors, actions },
+    ...fields,
   } as unknown as Draft);
 }
 
@@ -41,6 +42,14 @@ describe('suggestReport', () => {
     expect(suggest([])).toEqual(plain);
     expect(suggest([step(1, 'navigate', { url: 'https://shop.example/' })], [failure(2)])).toEqual(plain);
     expect(suggest([step(1, 'click', { target: pay, synthetic: true })], [failure(2)])).toEqual(plain);
+  });
+
+  test('what the person pointed at is the title, whatever failed', () => {
+    const target = { role: 'cell', name: null, test_id: null, text: 'Total', selectors: [] };
+    const expectations = [{ is: 'text', target, seen: '40.00 €', right: '80.00 €' }];
+    const { title, steps } = suggest([step(1, 'click', { target: pay })], [failure(2)], { expectations });
+    expect(title).toBe('“Total” should be “80.00 €”; it was “40.00 €”');
+    expect(steps).toEqual(['Clicked button “Pay”']);
   });
 
   test('without an error, the title is the page’s', () => {

@@ -23,7 +23,7 @@ from ticketbox.cli.client.verify.playwright import PlaywrightError, find_trace, 
 from ticketbox.cli.client.verify.proof import has_proof, save_proof
 from ticketbox.cli.client.verify.session import prepare_session
 from ticketbox.cli.core.output import exit_with_error
-from ticketbox.domain.captures.reproduction.expectations import Expectations
+from ticketbox.domain.captures.reproduction.expected import ExpectedRun
 from ticketbox.domain.captures.reproduction.pack import EXPECTED
 from ticketbox.domain.captures.reproduction.verdict import (
     Observation,
@@ -32,7 +32,7 @@ from ticketbox.domain.captures.reproduction.verdict import (
     list_console,
     weigh_verdict,
 )
-from ticketbox.domain.tickets.records import Failure, Verdict
+from ticketbox.domain.tickets.records import ExpectedWords, Failure, Verdict
 from ticketbox.operations.work.verifications import LINE_CHARACTERS, MAX_CONSOLE
 
 Json = dict[str, Any]
@@ -64,6 +64,7 @@ class Outcome(msgspec.Struct, frozen=True):
     external: bool
     confirmed: bool
     bug: Failure | None
+    expectations: list[ExpectedWords]
     commit: str | None
     branch: str | None
     base_url: str
@@ -133,7 +134,7 @@ def _run_rounds(
     request: Request, server: Server | None, folder: Path, commit: str | None
 ) -> tuple[Outcome, Path | None]:
     """Run all rounds; return the outcome, and the picture of the last round."""
-    expected = _read_expectations(folder)
+    expected = _read_expected(folder)
     if expected.external:
         state = "a member confirmed it" if expected.confirmed else "no member has confirmed it, so it passes no gate"
         click.echo(f"External capture: somebody without an account sent it, and {state}.", err=True)
@@ -169,26 +170,33 @@ def _run_rounds(
     if request.live and verdict is Verdict.REPRODUCED:
         reason = LIVE
     outcome = Outcome(
-        request.key, expected.capture_id, expected.external, expected.confirmed, expected.bug, commit,
+        request.key, expected.capture_id, expected.external, expected.confirmed, expected.bug,
+        [ExpectedWords(each.id, each.words) for each in expected.expectations], commit,
         _find_branch(request), request.base_url, verdict, reason, verdict is Verdict.GONE,
         [each.verdict for each in seen], console, posted=None,
     )  # fmt: skip
     return outcome, folder / Path(seen[-1].screenshot).name if seen[-1].screenshot else None
 
 
-def _was_reproduced(server: Server | None, ticket: str, expected: Expectations, *, live: bool) -> bool:
+def _was_reproduced(server: Server | None, ticket: str, expected: ExpectedRun, *, live: bool) -> bool:
     """Whether an earlier run of this capture, of the same kind, saw this bug, as the ticket's verifications say."""
     given: Json = {"ticket_id": ticket}
-    wanted = (Verdict.REPRODUCED, expected.capture_id, msgspec.to_builtins(expected.bug))
+    about = (msgspec.to_builtins(expected.bug), sorted(each.id for each in expected.expectations))
+    wanted = (Verdict.REPRODUCED, expected.capture_id, about)
     while server is not None:
         page = decode_body(server.call("list_verifications", given))
-        seen = [each for each in page["items"] if (each["verdict"], each["capture_id"], each["bug"]) == wanted]
+        seen = [each for each in page["items"] if (each["verdict"], each["capture_id"], _read_subject(each)) == wanted]
         if any((each["reason"] == LIVE) is live for each in seen):
             return True
         if page["next_cursor"] is None:
             return False
         given["cursor"] = page["next_cursor"]
     return False
+
+
+def _read_subject(verification: Json) -> tuple[Json | None, list[str]]:
+    """Read what a verification looked for; older servers know failures only."""
+    return verification["bug"], sorted(each["id"] for each in verification.get("expectations", ()))
 
 
 def _find_branch(request: Request) -> str | None:
@@ -224,14 +232,15 @@ def _load_pack(server: Server | None, folder: Path, pack: Path | None, wanted: s
         exit_with_error(f"can't read the pack: {escape_line(str(error))}")
 
 
-def _read_expectations(folder: Path) -> Expectations:
+def _read_expected(folder: Path) -> ExpectedRun:
     try:
-        expected = msgspec.json.decode(folder.joinpath(EXPECTED).read_bytes(), type=Expectations)
+        expected = msgspec.json.decode(folder.joinpath(EXPECTED).read_bytes(), type=ExpectedRun)
     except (OSError, msgspec.DecodeError) as error:
         exit_with_error(f"can't read {EXPECTED} of the pack: {escape_line(str(error))}")
     if expected.is_empty:
         missing = "\n".join(map(escape_line, expected.missing))
-        exit_with_error(f"the capture has no failure, so a run proves nothing\n{missing}".strip(), ExitStatus.NOTHING)
+        reason = "the capture has no failure and no confirmed expectation, so a run proves nothing"
+        exit_with_error(f"{reason}\n{missing}".strip(), ExitStatus.NOTHING)
     return expected
 
 
@@ -247,6 +256,7 @@ def _post(server: Server, outcome: Outcome, picture: Path | None, trace: Path | 
         "branch": outcome.branch,
         "capture_id": outcome.capture_id,
         "bug": msgspec.to_builtins(outcome.bug),
+        "expectations": [each.id for each in outcome.expectations],
         "console": outcome.console,
         "idempotency_key": str(uuid.uuid4()),
     }
@@ -281,6 +291,8 @@ def _print_outcome(outcome: Outcome) -> None:
         f"{style(_name(outcome.verdict), fg=colour, bold=True)}{escape_line(commit)}, "
         f"{format_count(len(outcome.rounds), 'round')}"
     )
+    for each in outcome.expectations:
+        print_line(f"  {escape_line(each.words)}")
     if outcome.reason:
         print_line(f"  {escape_line(outcome.reason)}")
     if outcome.verdict is Verdict.UNPROVEN:

@@ -35,7 +35,7 @@ def _print_verifications(response: httpx2.Response, _: Json) -> None:
             format_age(each["created"]["at"]),
             each["created"].get("token_label") or each["created"]["user"]["name"],
             each["base_url"],
-            each["reason"] or "",
+            "; ".join([*(expected["words"] for expected in each["expectations"]), *filter(None, [each["reason"]])]),
         ]
         for each in page["items"]
     ]

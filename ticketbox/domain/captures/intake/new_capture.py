@@ -7,6 +7,7 @@ import msgspec
 from ticketbox.domain.captures.actions import ActionEntry
 from ticketbox.domain.captures.capture import ConsoleEntry, ErrorEntry, Health, NetworkEntry, Page, Redaction, Stream
 from ticketbox.domain.captures.environment import Environment
+from ticketbox.domain.captures.expectations import SentExpectation
 from ticketbox.domain.captures.records import DescribedFailure
 from ticketbox.domain.captures.summaries.excerpt import build_excerpt
 from ticketbox.domain.core.packed_content import PackedContent, pack_content
@@ -29,6 +30,7 @@ class NewCapture(msgspec.Struct, frozen=True):
     console_words: str
     bug: DescribedFailure | None
     is_bug_chosen: bool
+    expectations: list[SentExpectation]
 
 
 def pack_excerpt(

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from ticketbox.domain.captures.actions import RULE, ActionEntry, ActionTarget
 from ticketbox.domain.captures.capture import ConsoleEntry, ErrorEntry, NetworkEntry, Page, Redaction
 from ticketbox.domain.captures.environment import SCRIPT_URL, VALUE, Environment
+from ticketbox.domain.captures.expectations import SHOWN, SentExpectation
 from ticketbox.domain.captures.fields import BODY, LINE, TEXT, URL
 from ticketbox.domain.captures.redaction.pairs import is_secret_argument
 from ticketbox.domain.captures.redaction.rules import RULES
@@ -198,6 +199,18 @@ class Redactor:
                 for name in ("pattern", "min", "max", "step", "accept", "input_mode"):
                     if (rule := getattr(rules, name)) is not UNSET:
                         setattr(rules, name, self.redact_text(rule, RULE))
+
+    def redact_expectation(self, sent: SentExpectation) -> None:
+        """Redact what is wrong on a page, in place: texts, locators and addresses."""
+        for target in (sent.target, sent.other):
+            if target is not None:
+                self._redact_target(target)
+        sent.frame = self._redact_optional(sent.frame, URL)
+        sent.frame_path = [self.redact_locator(each) for each in sent.frame_path]
+        sent.name = self._redact_optional(sent.name, VALUE)
+        for texts in (sent, sent.shown):
+            if texts is not None:
+                texts.seen, texts.right = (self._redact_optional(each, SHOWN) for each in (texts.seen, texts.right))
 
     def _redact_target(self, target: ActionTarget) -> None:
         target.role = self._redact_optional(target.role, LINE)

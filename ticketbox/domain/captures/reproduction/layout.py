@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from collections.abc import Sequence
 
 MAX_LINE = 110
 
@@ -26,6 +27,17 @@ def write_step(number: int, element: str | None, act: str) -> str:
     if is_block:
         act = f"{opening} => {{\n      {_break_loop(body[2:], 6)}\n    }}"
     return f"  await step(\n    {number},\n    {_break_chain(element, 4)},\n    {act},\n  );"
+
+
+def write_check(subject: str, matcher: str, arguments: Sequence[str]) -> str:
+    """Write what is expected of a subject: a matcher of Playwright with its arguments."""
+    start = f"  await expect({subject}).{matcher}("
+    line = f"{start}{', '.join(arguments)});"
+    if _measure(line) <= MAX_LINE:
+        return line
+    if arguments and _measure(start) <= MAX_LINE:
+        return start + "".join(f"\n    {each}," for each in arguments) + "\n  );"
+    return f"  await expect(\n    {_break_chain(subject, 4)},\n  ).{matcher}({', '.join(arguments)});"
 
 
 def _measure(line: str) -> int:

@@ -72,6 +72,12 @@ def find_place(target: ActionTarget | None, frame: str | None) -> str | None:
     return None if REDACTED in last or not _PLACE.fullmatch(last) else last
 
 
+def list_texts(selector: str) -> list[str]:
+    """List the texts in a locator."""
+    texts = re.findall(r'"((?:[^"\\]|\\.)*)"|\'((?:[^\'\\]|\\.)*)\'', selector)
+    return [re.sub(r"\\(.)", r"\1", one or other) for one, other in texts]
+
+
 def _write_root(frame: str | None, path: Sequence[str] | UnsetType) -> str:
     if frame is None:
         return "page"

@@ -16,15 +16,16 @@ from ticketbox.domain.captures.capture import ConsoleEntry, ErrorEntry, Level, N
 from ticketbox.domain.captures.environment import Environment
 from ticketbox.domain.captures.error_text import format_error
 from ticketbox.domain.captures.har import encode_har
-from ticketbox.domain.captures.records import Capture
+from ticketbox.domain.captures.records import Capture, Expectation
 from ticketbox.domain.captures.redaction.redactor import redact_text
-from ticketbox.domain.captures.reproduction import expectations
+from ticketbox.domain.captures.reproduction import expected as expecting
 from ticketbox.domain.captures.reproduction.bug import Bug, find_bug, find_failure
-from ticketbox.domain.captures.reproduction.expectations import Expectations, StoredState, TimedStep
+from ticketbox.domain.captures.reproduction.checks import Check, plan_checks
+from ticketbox.domain.captures.reproduction.expected import ExpectedRun, StoredState, TimedStep
 from ticketbox.domain.captures.reproduction.faults import find_faults, needs_server
 from ticketbox.domain.captures.reproduction.plan import Line, plan_steps
 from ticketbox.domain.captures.reproduction.spec import write_spec
-from ticketbox.domain.captures.steps import build_steps
+from ticketbox.domain.captures.steps import Step, build_steps
 from ticketbox.domain.tickets.records import Failure
 
 SPEC, EXPECTED, HAR, MESSAGES = "reproduce.spec.ts", "expected.json", "network.har", "messages.json"
@@ -32,9 +33,9 @@ SPEC, EXPECTED, HAR, MESSAGES = "reproduce.spec.ts", "expected.json", "network.h
 RECORDER = "recorder.js"
 # the same for every capture
 HELPERS = (
-    "reproduction.js", "reproduction.d.ts", "acts.js", "answers.js", "boundary.js", "clock.js", "elements.js",
-    "failures.js", "observations.js", "reasons.js", "server.js", "sockets.js", "storage.js", "verdict.js",
-    MESSAGES, RECORDER,
+    "reproduction.js", "reproduction.d.ts", "acts.js", "answers.js", "boundary.js", "boxes.js", "checks.js", "clock.js",
+    "elements.js", "failures.js", "observations.js", "reasons.js", "server.js", "sockets.js", "storage.js",
+    "verdict.js", MESSAGES, RECORDER,
 )  # fmt: skip
 _RECORDER_HEAD = b"/* eslint-disable */\n// @ts-nocheck\n"
 _FIRST_DATE = (1980, 1, 1, 0, 0, 0)  # the same capture always has the same pack
@@ -85,20 +86,26 @@ def build_files(recording: Recording, version: str) -> list[PackFile]:
     capture = recording.capture
     title = redact_text(recording.title)[0]
     steps = build_steps(recording.actions)
-    streams = recording.console, recording.network, recording.errors
-    if capture.bug is not None:
-        bug = find_failure(streams, capture.bug)
-    else:
-        bug = find_bug(lambda: streams, steps, capture.page.url)
+    confirmed = [each for each in capture.expectations if each.confirmed is not None]
+    bug = _find_bug(recording, steps, confirmed)
+    checks = plan_checks(confirmed)
     printed = (each for each in recording.console if each.level is Level.ERROR)
     failed = [each.ts for each in (*recording.errors, *printed)]
     planned = plan_steps(steps, capture.page.url, recording.network, failed)
-    lines = list(takewhile(lambda line: bug is None or line.step.ts <= bug.at, planned)) or planned
-    expected = _build_expectations(recording, lines, bug)
-    looked_for = [f"Fails if this happens again: {each}" for each in _describe_expectations(expected)]
-    closing = [*_describe_later_steps(planned, lines), *(looked_for or expected.missing[-1:])]
-    named = title if bug is None or title != redact_text(capture.page.title)[0] else _name_bug(expected, lines)
-    spec = write_spec(named, lines, capture.page.url, capture.environment, closing=closing)
+    end = expecting.find_end(bug, confirmed, None)
+    lines = list(takewhile(lambda line: end is None or line.step.ts <= end, planned)) or planned
+    expected = _build_expected(recording, lines, bug, confirmed, checks)
+    looked_for = [f"Fails if this happens again: {each}" for each in _list_failures(expected)]
+    closing = [*_describe_later_steps(planned, lines), *(looked_for or ([] if checks else expected.missing[-1:]))]
+    named = title if expected.is_empty or title != redact_text(capture.page.title)[0] else _name_bug(expected, lines)
+    spec = write_spec(
+        named,
+        lines,
+        capture.page.url,
+        capture.environment,
+        checks=checks,
+        closing=closing,
+    )
     archive = encode_har(capture.page, recording.captured_at, recording.network, version)
     return [
         PackFile(SPEC, spec.encode()),
@@ -107,6 +114,15 @@ def build_files(recording: Recording, version: str) -> list[PackFile]:
         *(PackFile(name, _read_helper(name)) for name in HELPERS),
         PackFile(HAR, archive),
     ]
+
+
+def _find_bug(recording: Recording, steps: Sequence[Step], confirmed: Sequence[Expectation]) -> Bug | None:
+    """Find the failure that is the bug; beside confirmed expectations, only one that a person chose."""
+    chosen = recording.capture.bug
+    streams = recording.console, recording.network, recording.errors
+    if confirmed and not (chosen and chosen.chosen):
+        return None
+    return find_failure(streams, chosen) if chosen else find_bug(lambda: streams, steps, recording.capture.page.url)
 
 
 @cache
@@ -130,13 +146,20 @@ def compress_files(files: Sequence[PackFile]) -> bytes:
     return target.getvalue()
 
 
-def _build_expectations(recording: Recording, lines: Sequence[Line], bug: Bug | None) -> Expectations:
+def _build_expected(
+    recording: Recording,
+    lines: Sequence[Line],
+    bug: Bug | None,
+    confirmed: Sequence[Expectation],
+    checks: Sequence[Check],
+) -> ExpectedRun:
     capture, began = recording.capture, _find_beginning(recording)
-    wait_ms = expectations.compute_wait(lines, bug and bug.at, began)
-    errors, failed_requests, console_errors = expectations.describe_bug(bug)
-    acted_at = expectations.find_last_act(lines)
+    acted_at = expecting.find_last_act(lines)
+    failed_at = expecting.find_end(bug, confirmed, began if acted_at is None else acted_at)
+    wait_ms = expecting.compute_wait(lines, failed_at, began)
+    errors, failed_requests, console_errors = expecting.describe_bug(bug)
     faults = find_faults(bug, recording.network, capture.page.url, acted_at)
-    expected = Expectations(
+    expected = ExpectedRun(
         capture_id=capture.id,
         ticket_id=capture.ticket_id,
         page=capture.page.url,
@@ -151,22 +174,23 @@ def _build_expectations(recording: Recording, lines: Sequence[Line], bug: Bug | 
         wait_ms=wait_ms,
         missing=[],
         title=redact_text(capture.page.title)[0],
-        unknown=expectations.list_unknown(lines, capture.health, wait_ms, began),
+        unknown=expecting.list_unknown(lines, capture.health, wait_ms, began),
         acted_at=acted_at,
-        failed_at=bug and bug.at,
-        submits=expectations.has_submitted(lines),
-        faults=[*map(expectations.describe_request, faults)],
+        failed_at=failed_at,
+        submits=expecting.has_submitted(lines),
+        faults=[*map(expecting.describe_request, faults)],
         needs_server=needs_server(bug, faults),
         external=capture.external,
         confirmed=capture.confirmed is not None,
-        place=expectations.find_place(bug),
-        background=expectations.list_background(recording.errors, recording.console, bug),
-        browser=expectations.name_browser(capture.environment.browser),
-        bug=capture.bug and Failure(capture.bug.stream, capture.bug.entry),
+        place=expecting.find_place(bug),
+        background=expecting.list_background(recording.errors, recording.console, bug),
+        browser=expecting.name_browser(capture.environment.browser),
+        bug=Failure(capture.bug.stream, capture.bug.entry) if bug and capture.bug else None,
         storage=_list_stored(capture.environment, lines),
+        expectations=[each.state for each in checks],
         began=_find_start(recording, lines),
     )
-    missing = expectations.list_missing(capture.health, recording.network, lines, expected)
+    missing = expecting.list_missing(capture.health, recording.network, lines, checks, expected)
     return msgspec.structs.replace(expected, missing=missing)
 
 
@@ -176,11 +200,11 @@ def _find_beginning(recording: Recording) -> float | None:
     return min((entries[0].ts for entries in streams if entries), default=None)
 
 
-def _name_bug(expected: Expectations, lines: Sequence[Line]) -> str:
+def _name_bug(expected: ExpectedRun, lines: Sequence[Line]) -> str:
     """Name a test by its bug, where the ticket has no title but the page's."""
     acts = [line.step.words for line in lines if line.code and not line.code.startswith(("arrive(", "open("))]
     after = f" after: {acts[-1]}" if acts else ""
-    return f"{_describe_expectations(expected)[0]}{after}"
+    return f"{_list_sought(expected)[0]}{after}"
 
 
 def _list_stored(environment: Environment, lines: Sequence[Line]) -> list[StoredState]:
@@ -216,7 +240,11 @@ def _describe_later_steps(planned: Sequence[Line], lines: Sequence[Line]) -> lis
     return [f"{steps} came after the failure."]
 
 
-def _describe_expectations(expected: Expectations) -> list[str]:
+def _list_sought(expected: ExpectedRun) -> list[str]:
+    return [*(each.words for each in expected.expectations), *_list_failures(expected)]
+
+
+def _list_failures(expected: ExpectedRun) -> list[str]:
     errors = [format_error(each) for each in expected.errors]
     printed = [f"{each} (in the console)" for each in expected.console_errors]
     failed = [
@@ -225,8 +253,8 @@ def _describe_expectations(expected: Expectations) -> list[str]:
     return [" ".join(each.split())[:200] for each in (errors or printed or failed)]
 
 
-def _write_readme(title: str, key: str, expected: Expectations) -> str:
-    looks_for = "".join(f"- {each}\n" for each in _describe_expectations(expected))
+def _write_readme(title: str, key: str, expected: ExpectedRun) -> str:
+    looks_for = "".join(f"- {each}\n" for each in _list_sought(expected))
     missing = "".join(f"- {each}\n" for each in expected.missing)
     who = "Because the failure is an answer of the server" if expected.needs_server else "If there is one"
     return (

@@ -1,5 +1,25 @@
 import type { Locator, Page } from '@playwright/test';
 
+/** Those of Playwright, and what layouts need. What they found out is judged at the end. */
+interface Checks {
+  not: Checks;
+  toHaveText(text: string): Promise<void>;
+  toHaveTextOf(other: Locator): Promise<void>;
+  toHaveValue(value: string): Promise<void>;
+  toHaveCount(count: number): Promise<void>;
+  toHaveAttribute(name: string, value: string): Promise<void>;
+  toHaveURL(path: string): Promise<void>;
+  toHaveTitle(title: string): Promise<void>;
+  toBeVisible(): Promise<void>;
+  toBeHidden(): Promise<void>;
+  toBeEnabled(): Promise<void>;
+  toBeDisabled(): Promise<void>;
+  toBeChecked(): Promise<void>;
+  toFit(): Promise<void>;
+  toBeInside(other?: Locator): Promise<void>;
+  toBeApartFrom(other: Locator): Promise<void>;
+}
+
 export function replayCapture(
   page: Page,
   testInfo: { file: string },
@@ -13,5 +33,6 @@ export function replayCapture(
   drag(it: Locator, target: Locator, from?: number[], to?: number[]): Promise<void>;
   step(number: number, act: (part: number) => Promise<unknown>): Promise<void>;
   step(number: number, element: Locator, act: (it: Locator, part: number) => Promise<unknown>): Promise<void>;
+  expect(subject: Locator | Page): Checks;
   finish(): Promise<void>;
 }>;

@@ -18,6 +18,7 @@ import {
 } from './answers.js';
 import { answerDialogs, attach, choose, drag, watchSubmits } from './acts.js';
 import { buildAddress, confine } from './boundary.js';
+import { createChecks } from './checks.js';
 import { startClock } from './clock.js';
 import { createChooser } from './elements.js';
 import { createMatcher, isSamePath, listReplaced, readRoute } from './failures.js';
@@ -26,7 +27,7 @@ import { explain, explainDocument, findMissed, findUnserved, isUncertain } from 
 import { followServer } from './server.js';
 import { listStreams, serveStreams } from './sockets.js';
 import { addLacking, listLacking, runSetup, seedLater, seedStorage } from './storage.js';
-import { judge } from './verdict.js';
+import { judge, judgeCheck } from './verdict.js';
 
 /** @typedef {import('./verdict.js').Obstacle} Obstacle */
 
@@ -97,6 +98,10 @@ async function startReplay(
       number: number - 1 + (index + 1) / length,
     })),
   );
+  /** @type {import('./checks.js').Expectation[]} */
+  const expectations = expected.expectations;
+  /** @type {Promise<void> | undefined} */
+  let settling;
   let done = 0;
   let pending = 0;
   /** The step that is being done, and the first one after which the page wasn't where it was recorded. */
@@ -251,10 +256,12 @@ async function startReplay(
 
   /** Judge the run, and keep the judgement. @param {Obstacle | null} obstacle */
   const conclude = async (obstacle) => {
-    const found = { broken, obstacle, bug: findBug(observed), other: findOther(observed) };
+    const found = { broken, obstacle, bug: findBug(observed), other: findOther(observed), checks };
     const judgement = judge(expected, { ...observed, ...server.seen }, found);
     await saveResult(isInside() && !page.isClosed() ? page : null, judgement, observed);
-    return { ...judgement, bug: found.bug };
+    const wrong = expectations.map((each, index) => judgeCheck(each, checks[index]));
+    const [{ reason = '' } = {}] = wrong.filter(({ verdict }) => verdict === 'reproduced');
+    return { ...judgement, bug: found.bug ?? reason };
   };
 
   /** Wait by the page's own timers, too: on a busy machine they lag behind. @param {number} ms Until the failure. */
@@ -266,12 +273,21 @@ async function startReplay(
     await waitUntil(() => hasFailed() || (isOver && Date.now() >= end), ms + ACTION_MS);
   };
 
+  /** Wait until the page has what the capture had. @type {() => Promise<void>} */
+  const settle = () => {
+    done = Infinity;
+    return (settling ??= (async () => {
+      await waitForAnswers(Infinity);
+      await waitUntil(() => server.seen.waiting === 0, SERVER_MS);
+      if (server.seen.waiting) noteError(`the server didn't answer within ${SERVER_MS / 1_000} s`);
+      await waitInPage(Math.min(expected.wait_ms, FAILURE_MS));
+    })());
+  };
+  const { checks, expect } = createChecks(page, expectations, settle, noteError);
+
   /** Wait for what the capture saw; return why the run says nothing, if it doesn't happen. */
   const waitForBug = async () => {
-    await waitForAnswers(Infinity);
-    await waitUntil(() => server.seen.waiting === 0, SERVER_MS);
-    if (server.seen.waiting) noteError(`the server didn't answer within ${SERVER_MS / 1_000} s`);
-    await waitInPage(Math.min(expected.wait_ms, FAILURE_MS));
+    await settle();
     const isAlive = await Promise.race([readAll().then(() => true), sleep(ACTION_MS, false, { ref: false })]);
     if (hasFailed()) return null;
     if (!isAlive) return { number: current, reason: 'the page no longer responds' };
@@ -283,6 +299,8 @@ async function startReplay(
     answer: dialogs.answer,
     choose,
     drag,
+    /** Say what the page must be like, as Playwright's `expect`. The end of the test judges. */
+    expect,
     /** Open a path of the application. @param {string} path */
     async open(path) {
       dialogs.begin(true);
@@ -331,7 +349,6 @@ async function startReplay(
     },
     /** Wait for what the capture saw, and fail if it happens again. */
     async finish() {
-      done = Infinity;
       const obstacle = await waitForBug().catch((error) => (noteError(error), null));
       const { verdict, stopped_at, reason, bug } = await conclude(obstacle);
       if (verdict === 'reproduced') throw new Error(`Reproduced: ${bug}`);

@@ -7,13 +7,14 @@ from msgspec.structs import replace
 
 from ticketbox.domain.captures.actions import ActionKind
 from ticketbox.domain.captures.environment import Environment, Size
+from ticketbox.domain.captures.reproduction.checks import Check
 from ticketbox.domain.captures.reproduction.circumstances import write_circumstances
-from ticketbox.domain.captures.reproduction.layout import MAX_LINE, write_step
+from ticketbox.domain.captures.reproduction.layout import MAX_LINE, write_check, write_step
 from ticketbox.domain.captures.reproduction.locators import quote
 from ticketbox.domain.captures.reproduction.plan import MINOR, Line, read_path
 
 _LONGEST_NAME = MAX_LINE - len("test(, async ({ page }, testInfo) => {")
-_VERBS = ("open", "arrive", "answer", "step", "attach", "choose", "drag", "finish")
+_VERBS = ("open", "arrive", "answer", "step", "attach", "choose", "drag", "expect", "finish")
 
 
 def write_spec(
@@ -22,6 +23,7 @@ def write_spec(
     page_url: str,
     environment: Environment,
     *,
+    checks: Sequence[Check] = (),
     closing: Sequence[str],
 ) -> str:
     """Write the test. `closing` are comments before its end."""
@@ -37,8 +39,13 @@ def write_spec(
         body += [f"  {each.prepares};" for each in group if each.prepares]
         done = [each for each in group if each.code is not None]
         body += [_write_call(each.step.number, each.code or "", each.element, each.times) for each in done]
+    for check in checks:
+        note = "" if check.code else " (the record doesn't say what to check; add it here)"
+        body += ["", f"  // {_comment(check.state.words + note)}"]
+        body += [write_check(*check.code)] if check.code else []
     prepared = [line.prepares for line in shown if line.prepares]
-    calls = ["step(", "finish(", *codes, *prepared, *([] if starts else ["open("])]
+    expects = "expect(" if any(check.code for check in checks) else ""
+    calls = ["step(", "finish(", *codes, *prepared, expects, "" if starts else "open("]
     verbs = [verb for verb in _VERBS if any(call.startswith(f"{verb}(") for call in calls)]
     size = next((line.step.point for line in lines if line.code and line.step.kind is ActionKind.RESIZE), None)
     if isinstance(size, list):

@@ -9,6 +9,7 @@ from msgspec import Meta
 
 from ticketbox.domain.captures.capture import Health, Page, Redaction, Stream
 from ticketbox.domain.captures.environment import Environment
+from ticketbox.domain.captures.expectations import SentExpectations
 from ticketbox.domain.captures.fingerprints import Fingerprint
 from ticketbox.domain.captures.images import media_types, processing
 from ticketbox.domain.captures.images.metadata import remove_metadata
@@ -70,6 +71,7 @@ class Envelope(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
         ]
         | None
     ) = None
+    expectations: SentExpectations = []
     ticket_id: Annotated[TicketId, Meta(description="Attach to this ticket instead of a new one.")] | None = None
     project_id: ProjectId | None = None
     column_id: ColumnId | None = None
@@ -195,7 +197,7 @@ def process_capture(
     envelope = args.capture
     sent = SentCapture(
         envelope.id, _parse_captured_at(envelope.captured_at), envelope.page, envelope.environment, envelope.health,
-        envelope.redaction, envelope.bug, envelope.title, envelope.description, envelope.labels,
+        envelope.redaction, envelope.bug, envelope.expectations, envelope.title, envelope.description, envelope.labels,
         args.console, args.network, args.errors, args.actions, args.replay,
     )  # fmt: skip
     if process is None or not has_more_than(LONG_STREAMS, args.streams):

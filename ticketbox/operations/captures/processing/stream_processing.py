@@ -22,6 +22,7 @@ from ticketbox.domain.captures.capture import (
     StreamHealth,
 )
 from ticketbox.domain.captures.environment import Environment
+from ticketbox.domain.captures.expectations import SentExpectation, find_fault, normalize_expectation
 from ticketbox.domain.captures.fingerprints import Fingerprint, find_main_error, fingerprint_errors, fingerprint_page
 from ticketbox.domain.captures.health import get_stream_health
 from ticketbox.domain.captures.intake.entry_sequence import EntrySequence, MemoryQuota
@@ -65,6 +66,7 @@ class SentCapture(msgspec.Struct, frozen=True):
     health: Health
     redaction: Redaction
     bug: Failure | None
+    expectations: list[SentExpectation]
     title: str | None
     description: str
     labels: list[str]
@@ -111,6 +113,8 @@ def process_streams(args: SentCapture, policy: CapturePolicy, seconds: float) ->
     redactor.redact_page(page)
     redactor.redact_environment(args.environment)
     _apply_storage_policy(args.environment, policy, args.captured_at)
+    for place, each in enumerate(args.expectations):
+        prepare_expectation(each, redactor, f"capture.expectations[{place}].")
     title = redactor.redact_text(remove_unsafe(args.title or "", " ").strip() or page.title.strip() or page.url)
     description = redactor.redact_text(args.description, MAX_MARKDOWN)
     labels = [redactor.redact_text(label, MAX_LABEL) for label in args.labels]
@@ -134,6 +138,7 @@ def process_streams(args: SentCapture, policy: CapturePolicy, seconds: float) ->
             console_words=streams.console_words,
             bug=streams.bug,
             is_bug_chosen=args.bug is not None,
+            expectations=args.expectations,
         ),
         title=" ".join(title.split())[:300] or "Untitled page",
         description=description,
@@ -142,6 +147,15 @@ def process_streams(args: SentCapture, policy: CapturePolicy, seconds: float) ->
         fingerprints=[*streams.fingerprints, *filter(None, [fingerprint_page(page.url)])],
         main_error=streams.main_error,
     )
+
+
+def prepare_expectation(sent: SentExpectation, redactor: Redactor, path: str = "") -> None:
+    """Check, normalize and redact an expectation in place. Raises InvalidRequest with the path of its field."""
+    normalize_expectation(sent)
+    fault = find_fault(sent)
+    if fault is not None:
+        raise InvalidField(f"{path}{fault.field}", fault.detail)
+    redactor.redact_expectation(sent)
 
 
 def _apply_storage_policy(environment: Environment, policy: CapturePolicy, captured_at: int) -> None:

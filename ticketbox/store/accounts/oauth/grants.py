@@ -16,6 +16,12 @@ def redeem_code(tx: Write, request: AuthorizationRequest, credential: int) -> No
     tx.execute(INSERT_GRANT, (credential, request.client, request.redirect_uri, request.audience.value))
 
 
+def is_granted_to(tx: Read, credential: int, redirect_uri: str) -> bool:
+    """Whether a credential is of a grant whose client signed in at this address."""
+    sql = "SELECT 1 FROM oauth_grant WHERE credential_id = ? AND redirect_uri = ?"
+    return tx.fetch_one(sql, (credential, redirect_uri)) is not None
+
+
 INSERT_SECRET = """
 INSERT INTO oauth_secret (secret_hash, credential_id, opens, scopes, created_at, expires_at) VALUES (?, ?, ?, ?, ?, ?)
 """

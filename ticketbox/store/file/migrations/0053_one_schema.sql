@@ -15,6 +15,21 @@ ALTER TABLE capture ADD COLUMN bug_text TEXT;
 ALTER TABLE capture ADD COLUMN bug_at INTEGER;
 ALTER TABLE capture ADD COLUMN bug_by INTEGER REFERENCES byline (id);
 
+-- What people say is wrong on a captured page; what is confirmed is the bug.
+ALTER TABLE capture ADD COLUMN expectations TEXT NOT NULL DEFAULT '[]';
+CREATE TABLE expectation (
+  id INTEGER PRIMARY KEY,
+  public_id TEXT NOT NULL UNIQUE,
+  capture_id INTEGER NOT NULL REFERENCES capture (id) ON DELETE CASCADE,
+  content TEXT NOT NULL,
+  words TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  created_by INTEGER NOT NULL REFERENCES byline (id),
+  confirmed_at INTEGER,
+  confirmed_by INTEGER REFERENCES byline (id)
+) STRICT;
+CREATE INDEX expectation_of_capture ON expectation (capture_id, id);
+
 ALTER TABLE fingerprint RENAME COLUMN likeness TO similarity;
 ALTER TABLE git_delivery RENAME COLUMN news TO changes;
 
@@ -34,6 +49,7 @@ CREATE TABLE reasoned_verification (
   reason TEXT,
   proven INTEGER NOT NULL CHECK (proven IN (0, 1)),
   bug TEXT,
+  expectations TEXT NOT NULL DEFAULT '[]',
   rounds INTEGER NOT NULL,
   console TEXT NOT NULL,
   screenshot_id INTEGER REFERENCES asset (id) ON DELETE SET NULL,
@@ -45,7 +61,7 @@ INSERT INTO reasoned_verification
 SELECT id, public_id, ticket_id, capture_id, commit_hash, branch, base_url, verdict, NULL,
   verdict = 'gone' AND EXISTS (
     SELECT 1 FROM verification e WHERE e.capture_id = v.capture_id AND e.verdict = 'reproduced' AND e.id < v.id),
-  NULL, rounds, console, screenshot_id, trace_id, created_at, created_by
+  NULL, '[]', rounds, console, screenshot_id, trace_id, created_at, created_by
 FROM verification v;
 DROP TABLE verification;
 ALTER TABLE reasoned_verification RENAME TO verification;

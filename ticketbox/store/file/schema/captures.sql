@@ -1,6 +1,7 @@
 -- `error_words` and `console_words` are what the search index has of the streams. A capture that somebody without an
 -- account sent counts for a gate only when a member has confirmed it. `bug` names the failure that it is about in JSON;
--- `bug_at` and `bug_by` are set if a person chose it.
+-- `bug_at` and `bug_by` are set if a person chose it. `expectations` lists the confirmed ones in JSON, with id and words:
+-- if there are any, they are the bug, and the failure only if a person chose it.
 CREATE TABLE capture (
   id INTEGER PRIMARY KEY,
   public_id TEXT NOT NULL UNIQUE,
@@ -29,6 +30,7 @@ CREATE TABLE capture (
   bug_text TEXT,
   bug_at INTEGER,
   bug_by INTEGER REFERENCES byline (id),
+  expectations TEXT NOT NULL DEFAULT '[]',
   UNIQUE (user_id, client_id)
 ) STRICT;
 CREATE INDEX capture_actions ON capture (actions) WHERE actions IS NOT NULL;
@@ -70,6 +72,20 @@ CREATE TABLE annotation (
   created_by INTEGER NOT NULL REFERENCES byline (id)
 ) STRICT;
 CREATE INDEX annotation_of_asset ON annotation (asset_id, place);
+
+-- What somebody says is wrong on a captured page. `content` is what was sent, redacted, in JSON, and `words` the sentence.
+CREATE TABLE expectation (
+  id INTEGER PRIMARY KEY,
+  public_id TEXT NOT NULL UNIQUE,
+  capture_id INTEGER NOT NULL REFERENCES capture (id) ON DELETE CASCADE,
+  content TEXT NOT NULL,
+  words TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  created_by INTEGER NOT NULL REFERENCES byline (id),
+  confirmed_at INTEGER,
+  confirmed_by INTEGER REFERENCES byline (id)
+) STRICT;
+CREATE INDEX expectation_of_capture ON expectation (capture_id, id);
 
 -- A screenshot with its annotations, scaled for a model or for a card. It can be drawn again at any time from what
 -- `made_of` is a digest of.

@@ -49,7 +49,8 @@ CREATE TABLE work_question (
 CREATE INDEX work_question_of_column ON work_question (column_id) WHERE column_id IS NOT NULL;
 CREATE INDEX work_question_of_session ON work_question (session_id, id);
 
--- What the reproduction of a ticket's bug did on a commit. `bug` names the failure that it looked for, as in `capture`.
+-- What the reproduction of a ticket's bug did on a commit. `bug` names the failure that it looked for, and `expectations`
+-- what it expected of the page, both as in `capture`.
 CREATE TABLE verification (
   id INTEGER PRIMARY KEY,
   public_id TEXT NOT NULL UNIQUE,
@@ -63,6 +64,7 @@ CREATE TABLE verification (
   reason TEXT,
   proven INTEGER NOT NULL CHECK (proven IN (0, 1)),
   bug TEXT,
+  expectations TEXT NOT NULL DEFAULT '[]',
   rounds INTEGER NOT NULL,
   console TEXT NOT NULL,
   screenshot_id INTEGER REFERENCES asset (id) ON DELETE SET NULL,

@@ -18,6 +18,8 @@ import {
   keepDocument,
   readTabHistory,
 } from '../tab-recording/documents-store';
+import { keepPointed } from '../pointing/keep-pointed';
+import { isPointedMessage, type PointedMessage } from '../pointing/pointed-message';
 import { isHandOver, type HandOver } from '../tab-recording/hand-over';
 import { SHOWS_RESULT, type Answers, type Message } from './messages';
 import { isOwnPage, isOwnScript } from './senders';
@@ -75,22 +77,29 @@ chrome.tabs.onUpdated.addListener(async (tab, change) => {
   await sendDue(true);
 });
 
-chrome.runtime.onMessage.addListener((message: Message | HandOver | OptionsQuestion, sender, answer) => {
-  if (isHandOver(message)) {
-    if (isOwnScript(sender)) void keepDocument(message, sender).catch(() => {}); // a page can send anything
-    return false;
-  }
-  if (isOptionsQuestion(message)) {
-    if (!isOwnScript(sender)) return false;
-    void readPageOptions(sender.url ?? '').then(answer, () => answer(null));
+chrome.runtime.onMessage.addListener(
+  (message: Message | HandOver | OptionsQuestion | PointedMessage, sender, answer) => {
+    if (isHandOver(message)) {
+      if (isOwnScript(sender)) void keepDocument(message, sender).catch(() => {}); // a page can send anything
+      return false;
+    }
+    if (isOptionsQuestion(message)) {
+      if (!isOwnScript(sender)) return false;
+      void readPageOptions(sender.url ?? '').then(answer, () => answer(null));
+      return true;
+    }
+    if (isPointedMessage(message)) {
+      if (!isOwnScript(sender) || sender.frameId !== 0) return false;
+      void keepPointed(message, sender).then(answer, () => answer(false));
+      return true;
+    }
+    if (!isOwnPage(sender)) return false;
+    void handle(message).then(answer, (error: unknown) =>
+      answer({ problem: error instanceof Error ? error.message : String(error), willRetry: true }),
+    );
     return true;
-  }
-  if (!isOwnPage(sender)) return false;
-  void handle(message).then(answer, (error: unknown) =>
-    answer({ problem: error instanceof Error ? error.message : String(error), willRetry: true }),
-  );
-  return true;
-});
+  },
+);
 
 async function handle(message: Message): Promise<Answers[keyof Answers]> {
   switch (message.kind) {

@@ -1,7 +1,7 @@
-import type { CapturePolicy, Environment, RedactionCounts } from '../../recorder/capture-types';
+import type { CapturePolicy, Environment, Expectation, RedactionCounts } from '../../recorder/capture-types';
 import { listPayloads } from '../../recorder/network/payloads';
-import { shapeBodies } from '../../recorder/redaction/body-shape';
 import { Redactor } from '../../recorder/redaction/redactor';
+import { exchangeExpectation, listComputed, shapeWithStandIns } from '../../recorder/redaction/stand-ins';
 import type { StoredValues } from '../../recorder/redaction/storage-shape';
 import { removeOriginals } from '../draft/originals';
 import type { Draft, Part } from '../storage';
@@ -25,6 +25,13 @@ function applyStoragePolicy(environment: Environment, policy: CapturePolicy['sto
     Object.assign(start, { local: forget(start.local), session: forget(start.session) });
 }
 
+/** The numbers that a person pointed at, and that the project's test can't know, because the page computed them. */
+export function listUnknowable({ expectations = [], streams }: Draft, { bodies }: CapturePolicy): string[] {
+  if (bodies !== 'shape' || !expectations.length) return [];
+  const standIns = shapeWithStandIns(structuredClone(streams.network));
+  return [...new Set(expectations.flatMap((each) => listComputed(each, standIns)))];
+}
+
 /** Remove from a capture what the policy of its project excludes. The draft is changed in place. */
 export function applyPolicy(draft: Draft, policy: CapturePolicy): void {
   if (policy.bodies === 'off')
@@ -43,7 +50,11 @@ export function applyPolicy(draft: Draft, policy: CapturePolicy): void {
   applyStoragePolicy(draft.envelope.environment, policy.storage);
   const redactor = new Redactor(policy.extra_redactions);
   redactor.redactStreams(draft.streams);
-  if (policy.bodies === 'shape') shapeBodies(draft.streams.network);
+  if (policy.bodies === 'shape') {
+    const standIns = shapeWithStandIns(draft.streams.network);
+    const exchange = (each: Expectation) => exchangeExpectation(each, standIns);
+    if (draft.expectations) draft.expectations = draft.expectations.map(exchange);
+  }
   draft.envelope.page = redactor.redactPage(draft.envelope.page);
   draft.envelope.environment = redactor.redactEnvironment(draft.envelope.environment);
   draft.envelope.redaction = addCounts(redactor.counts, draft.envelope.redaction as RedactionCounts);

@@ -56,12 +56,12 @@ async function sendJson(method: string, path: string, body: object, key?: string
 
 /** The part `capture` of a request, or of a file. */
 export function describeCapture(capture: QueuedCapture): object {
-  const { id, envelope, title, description, project, priority } = capture;
+  const { id, envelope, title, description, project, priority, expectations = [] } = capture;
   const target = capture.existing
     ? { ticket_id: capture.existing.id }
     : { title: cleanTitle(title) || null, description, project_id: project, priority };
   const bug = findChosen(capture);
-  return { ...envelope, id, ...(bug ? { bug } : {}), ...target };
+  return { ...envelope, id, ...(bug && { bug }), ...(expectations.length && { expectations }), ...target };
 }
 
 async function createForm(capture: QueuedCapture): Promise<FormData> {

@@ -9,6 +9,8 @@ import {
   childNodesOf,
   hasAttributeNamed,
   inputTypeOf,
+  isElement,
+  isText,
   labelsOf,
   localNameOf,
   matchesSelector,
@@ -154,11 +156,11 @@ function collectText(element: Element, left: { nodes: number; characters: number
   for (let index = 0; index < children.length && left.nodes > 0 && left.characters > 0; index += 1) {
     const child = children[index]!;
     left.nodes -= 1;
-    if (child instanceof Text) {
+    if (isText(child)) {
       const part = child.data.slice(0, left.characters);
       left.characters -= part.length;
       text += part;
-    } else if (child instanceof Element) text += collectChildText(child, left);
+    } else if (isElement(child)) text += collectChildText(child, left);
   }
   return text;
 }

@@ -39,6 +39,10 @@ const readValues: { [localName: string]: (of: object) => string } = {
 const readInputType = readerOf<string>(HTMLInputElement.prototype, 'type');
 const readControl = readerOf<Element | null>(HTMLLabelElement.prototype, 'control');
 const readEditable = readerOf<boolean>(HTMLElement.prototype, 'isContentEditable');
+const readHost = readerOf<Element>(ShadowRoot.prototype, 'host');
+const readDocument = readerOf<Document>(Node.prototype, 'ownerDocument');
+const readNamespace = readerOf<string | null>(elements, 'namespaceURI');
+const HTML = 'http://www.w3.org/1999/xhtml';
 const readTextContent = readerOf<string | null>(Node.prototype, 'textContent');
 
 export function attributeOf(element: Element, name: string): string | null {
@@ -65,14 +69,26 @@ export function boxOf(element: Element): DOMRect {
   return apply(getBoundingClientRect, element, []) as DOMRect;
 }
 
-/** The elements at a point of the window that a pointer can hit, topmost first. */
-export function elementsAt(x: number, y: number): Element[] {
-  return apply(elementsFromPoint, document, [x, y]) as Element[];
+/** The elements at a point of the element's window that a pointer can hit, topmost first. */
+export function elementsAt(element: Element, x: number, y: number): Element[] {
+  return apply(elementsFromPoint, readDocument(element), [x, y]) as Element[];
+}
+
+/** Whether a node is an element; not by `instanceof`, because the documents of frames are of other realms. */
+export function isElement(node: Node): node is Element {
+  return nodeTypeOf(node) === Node.ELEMENT_NODE;
+}
+
+export function isText(node: Node): node is Text {
+  return nodeTypeOf(node) === Node.TEXT_NODE;
+}
+
+function isHtml(element: Element, localName?: string): boolean {
+  return readNamespace(element) === HTML && (localName === undefined || localNameOf(element) === localName);
 }
 
 /** The elements in a root that match a CSS selector; none if it isn't valid. */
 export function queryAll(root: Node, selector: string): ArrayLike<Element> {
-  // not by `instanceof`: the document around a frame is of another realm
   const query =
     queries[([Node.DOCUMENT_NODE, Node.DOCUMENT_FRAGMENT_NODE] as number[]).indexOf(nodeTypeOf(root))] ??
     queries[2];
@@ -88,6 +104,13 @@ export function rootOf(element: Element): Node {
   return apply(getRootNode, element, []) as Node;
 }
 
+/** The host of the shadow root that contains an element; null if a document contains it. */
+export function hostOf(element: Element): Element | null {
+  const root = rootOf(element);
+  // an element that isn't in the page can be in a fragment, which has no host
+  return nodeTypeOf(root) === Node.DOCUMENT_FRAGMENT_NODE && 'host' in root ? readHost(root) : null;
+}
+
 /** The innermost element that an event happened at, also inside open shadow roots. */
 export function targetOf(event: Event): Element | null {
   const [innermost] = apply(composedPath, event, []) as EventTarget[];
@@ -96,7 +119,7 @@ export function targetOf(event: Event): Element | null {
 
 /** The type of an input; null for other elements. */
 export function inputTypeOf(element: Element): string | null {
-  return element instanceof HTMLInputElement ? readInputType(element) : null;
+  return isHtml(element, 'input') ? readInputType(element) : null;
 }
 
 export function labelsOf(element: Element): ArrayLike<Element> {
@@ -105,11 +128,11 @@ export function labelsOf(element: Element): ArrayLike<Element> {
 
 /** The field that a label belongs to. */
 export function controlOf(label: Element): Element | null {
-  return label instanceof HTMLLabelElement ? readControl(label) : null;
+  return isHtml(label, 'label') ? readControl(label) : null;
 }
 
 export function isEditable(element: Element): boolean {
-  return element instanceof HTMLElement && readEditable(element);
+  return isHtml(element) && readEditable(element);
 }
 
 /** What kind of text a field has. The text itself isn't returned, so that it can't be recorded. */

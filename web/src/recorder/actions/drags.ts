@@ -104,7 +104,7 @@ export class DragRecorder {
     const source = findItem(press.element);
     const box = boxOf(press.element);
     const hasMoved = Math.hypot(box.left - press.box.left, box.top - press.box.top) >= 1;
-    const hits = elementsAt(...end);
+    const hits = elementsAt(source, ...end);
     const isInside = !hasMoved && hits.some((each) => each === press.element);
     if (isInside && matchesSelector(findInteractive(press.element), INTERACTIVE)) return; // a click that slipped
     const element = isInside ? press.element : hits.find((each) => isBeneath(each, source));

@@ -10,6 +10,7 @@ import {
   closestOf,
   containsElement,
   elementsAt,
+  hostOf,
   inputTypeOf,
   isEditable,
   labelsOf,
@@ -65,7 +66,7 @@ export function describeTarget(element: Element): ActionTarget {
 }
 
 /** The locators of an element that find only it, best first. */
-function listSelectors(
+export function listSelectors(
   element: Element,
   role: string | null,
   name: string,
@@ -135,7 +136,7 @@ function findShownLabel(field: Element): Element | null {
   const { visibility, opacity, pointerEvents } = getComputedStyle(field);
   const isShown =
     width > 1 && height > 1 && visibility === 'visible' && opacity !== '0' && pointerEvents !== 'none';
-  const hit = isShown ? elementsAt(left + width / 2, top + height / 2)[0] : undefined;
+  const hit = isShown ? elementsAt(field, left + width / 2, top + height / 2)[0] : undefined;
   const labels = Array.from(labelsOf(field));
   // something else of the label is drawn over the field
   const isCovered = hit && hit !== field && labels.some((label) => containsElement(label, hit));
@@ -145,10 +146,9 @@ function findShownLabel(field: Element): Element | null {
 
 /** The locators of the shadow hosts around an element, outermost first, each with the mark that chains locators. */
 function describeHosts(element: Element, find: (element: Element) => string | null): string {
-  const root = rootOf(element);
-  if (!(root instanceof ShadowRoot)) return '';
-  const path = find(root.host);
-  return path === null ? '' : `${describeHosts(root.host, find)}${path} >> `;
+  const host = hostOf(element);
+  const path = host && find(host);
+  return path === null ? '' : `${describeHosts(host!, find)}${path} >> `;
 }
 
 /** The text of an element that has a short one; nothing of fields and editors. */

@@ -5,6 +5,7 @@
 import type { ActionEntry, ReadOptions } from '../capture-types';
 import { addLastingListener } from '../natives/lasting-listeners';
 import { now } from '../natives/natives';
+import { isPointing } from '../pointing/pointer-element';
 import { ActionLog } from './action-log';
 import { controlOf, inputTypeOf, isEditable, matchesSelector, measureText, targetOf, closestOf } from './dom';
 import { DragRecorder, placeIn } from './drags';
@@ -81,7 +82,7 @@ export function recordActions(
       type,
       (event) => {
         try {
-          if (!isExcluded(event)) record(event);
+          if (!isPointing(event) && !isExcluded(event)) record(event);
         } catch {
           // an element that can't be described must not become an error of the page
         }

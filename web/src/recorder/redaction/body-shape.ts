@@ -49,6 +49,10 @@ export class BodyShaper {
     for (const part of path.split(/[/?&=#]/)) if (ID.test(part)) this.#ids.add(part);
   }
 
+  listStandIns(): [value: string, standIn: string][] {
+    return [...this.#standIns];
+  }
+
   count(body: string): void {
     if (EVENTS.test(body)) {
       for (const [, , value] of body.matchAll(LINE)) this.count(value!);
@@ -201,12 +205,13 @@ export class BodyShaper {
 }
 
 /** Replace the values in the bodies of a capture. Entries are changed in place. */
-export function shapeBodies(entries: NetworkEntry[]): void {
+export function shapeBodies(entries: NetworkEntry[]): BodyShaper {
   const shaper = new BodyShaper();
   for (const { url } of entries) shaper.keepIds(url);
   const sides = entries.flatMap(listPayloads);
   for (const side of sides) if (side?.body != null) shaper.count(side.body);
   for (const side of sides) if (side?.body != null) side.body = shaper.shape(side.body);
+  return shaper;
 }
 
 /** Split JSON into tokens; null for another format. A text that was cut is completed. */

@@ -3,6 +3,7 @@ import type {
   ActionEntry,
   ActionTarget,
   Environment,
+  Expectation,
   Frame,
   NetworkEntry,
   PageFacts,
@@ -185,6 +186,16 @@ export class Redactor {
     target.test_id = this.#redactOptional(target.test_id, MAX_LINE);
     target.text = this.#redactOptional(target.text, MAX_LINE);
     target.selectors = (target.selectors ?? []).map((each) => this.#redactLocator(each));
+  }
+
+  redactExpectation(expectation: Expectation): Expectation {
+    const copy = structuredClone(expectation);
+    for (const each of [copy.target, copy.other]) if (each) this.#redactTarget(each);
+    if (copy.frame_path) copy.frame_path = copy.frame_path.map((each) => this.#redactLocator(each));
+    copy.frame = this.#redactOptional(copy.frame, MAX_URL);
+    copy.seen = this.#redactOptional(copy.seen, MAX_LINE);
+    copy.right = this.#redactOptional(copy.right, MAX_LINE);
+    return copy;
   }
 
   #redactRequest(entry: NetworkEntry): void {

@@ -81,6 +81,12 @@ export function describeEvent(event: Event, names: Names): string | null {
       return `chose the bug: ${String(details['bug'])}`;
     case 'capture.confirmed':
       return 'confirmed a capture of somebody without an account';
+    case 'capture.expectation_added':
+      return `said what is wrong: ${String(details['expectation'])}`;
+    case 'capture.expectation_confirmed':
+      return `confirmed what is wrong: ${String(details['expectation'])}`;
+    case 'capture.expectation_removed':
+      return `removed an expectation: ${String(details['expectation'])}`;
     case 'capture.deleted':
       return 'deleted a capture';
     case 'attachment.added':

@@ -4,11 +4,13 @@ import { startCapture } from '../../../capture/capture-tab';
 import { loadProjects } from '../../../connection/api';
 import { suggestProject } from '../../../draft/choose-project';
 import { leaveOut } from '../../../draft/edit-draft';
+import { addPointed } from '../../../draft/edit-expectations';
 import { addOriginals } from '../../../draft/originals';
 import { dropSuggestions, fillWithSuggestions, followSuggestions } from '../../../draft/report-fields';
 import { listRefused } from '../../../outbox/capture-policy';
 import { requestOriginals } from '../../request-originals';
 import { EMPTY_FIELDS, appState, drafts, type Draft, type ReportFields } from '../../../storage';
+import type { Size } from '../../../../shared/annotation/marks';
 import { waitForPaint } from '../wait-for-paint';
 import { findDraft, hostOf } from './find-draft';
 import { suggestReport } from './suggest-report';
@@ -49,11 +51,15 @@ export class OpenDraft {
   async open(): Promise<void> {
     const found = await findDraft(this.tab);
     this.isResumed = found !== undefined && !found.isOutdated;
-    const next = this.isResumed ? found! : await this.#capture();
+    const { pointed, ...next }: Draft = this.isResumed ? found! : await this.#capture();
     this.draft = next;
     this.#suggested = suggestReport(this.report!);
     this.fields = { ...this.fields, ...found?.filled };
     if (!this.isResumed) this.fields = fillWithSuggestions(this.fields, this.#suggested);
+    if (pointed) {
+      this.change(addPointed(next, pointed, next.screenshot && (await readSize(next.screenshot))));
+      this.isResumed = false; // they have only pointed
+    }
     if (found?.isOutdated) void this.save();
     this.projects = await loadProjects().catch(async (error: Error) => {
       this.problem = error.message;
@@ -169,4 +175,12 @@ export class OpenDraft {
     this.fields = followSuggestions(this.fields, this.#suggested, next);
     this.#suggested = next;
   }
+}
+
+/** The size of a picture in pixels. */
+async function readSize(picture: Blob): Promise<Size> {
+  const bitmap = await createImageBitmap(picture);
+  const { width, height } = bitmap;
+  bitmap.close();
+  return { width, height };
 }

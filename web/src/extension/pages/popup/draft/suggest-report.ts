@@ -1,6 +1,7 @@
 /** The first draft of a report: its title and its steps, from what the person did and what went wrong. */
 import { describeAction, nameElement } from '../../../../recorder/actions/describe-action';
 import type { ActionEntry, ErrorEntry } from '../../../../recorder/capture-types';
+import { describeExpectation } from '../../../../recorder/pointing/expectation';
 import { isSameFailure, nameError } from '../../../../shared/failures';
 import { listFailures } from '../../../draft/choose-bug';
 import type { Suggestion } from '../../../draft/report-fields';
@@ -20,15 +21,21 @@ const VERBS: Partial<Record<ActionEntry['kind'], string>> = {
   hover: 'hovering over',
 };
 
-/** Suggest a title and the steps to reproduce. Without steps, the title is the page's. */
+/**
+ * Suggest a title and the steps to reproduce. The title is what the person pointed at, else the failure that a step led
+ * to, else the page's.
+ */
 export function suggestReport(draft: Draft): Suggestion {
   const { envelope, streams } = draft;
   const steps = selectSteps(streams.actions);
-  const pageTitle = envelope.page.title.trim() || envelope.page.url;
-  if (!steps.some(({ kind }) => kind !== 'navigate')) return { title: pageTitle, steps: [] };
-  const failure = findMainFailure(draft);
+  const [expected] = draft.expectations ?? [];
+  const title = expected
+    ? clipTitle(describeExpectation(expected))
+    : envelope.page.title.trim() || envelope.page.url;
+  if (!steps.some(({ kind }) => kind !== 'navigate')) return { title, steps: [] };
+  const failure = expected ? undefined : findMainFailure(draft);
   return {
-    title: failure ? composeTitle(failure, steps) : pageTitle,
+    title: failure ? composeTitle(failure, steps) : title,
     steps: steps.map(describeAction),
   };
 }
@@ -82,7 +89,10 @@ function composeTitle(failure: { what: string; line: string; ts: number }, steps
   const cause = steps.findLast(
     ({ ts, kind }) => ts <= failure.ts && kind !== 'navigate' && kind !== 'dialog',
   );
-  const title = cause ? `${failure.what} after ${describeCause(cause)}` : failure.line;
+  return clipTitle(cause ? `${failure.what} after ${describeCause(cause)}` : failure.line);
+}
+
+function clipTitle(title: string): string {
   return title.length <= MAX_TITLE ? title : `${title.slice(0, MAX_TITLE - 1)}…`;
 }
 

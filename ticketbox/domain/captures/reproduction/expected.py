@@ -1,4 +1,4 @@
-"""What a reproduction looks for: the failures of the capture, and what it lacks."""
+"""What a reproduction looks for: expected.json, and what the capture lacks for it."""
 
 import re
 from collections import Counter
@@ -21,7 +21,9 @@ from ticketbox.domain.captures.capture import (
 )
 from ticketbox.domain.captures.error_text import format_error
 from ticketbox.domain.captures.health import get_stream_health
+from ticketbox.domain.captures.records import Expectation
 from ticketbox.domain.captures.reproduction.bug import Bug
+from ticketbox.domain.captures.reproduction.checks import Check, ExpectedState
 from ticketbox.domain.captures.reproduction.moments import API_TYPES
 from ticketbox.domain.captures.reproduction.plan import Line
 from ticketbox.domain.captures.source_maps.stacks import parse_stack
@@ -85,7 +87,7 @@ class StoredState(msgspec.Struct, frozen=True):
     cookies: list[str]
 
 
-class Expectations(msgspec.Struct, frozen=True):
+class ExpectedRun(msgspec.Struct, frozen=True):
     """The contents of expected.json. One failure of the capture is the bug: an error, a request, or a printed text.
 
     `unknown` are the steps that the test lacks because the record doesn't name their element, or because nothing was
@@ -98,7 +100,7 @@ class Expectations(msgspec.Struct, frozen=True):
     errors as Chromium, in which the test runs. `bug` names the failure in the capture, and `storage` is what the page
     had stored when the recording began, and `began` when the page's clock starts, in epoch milliseconds. The server
     answers `faults` in a run, not the recording; with `needs_server`, nothing else can say whether the bug is still
-    there.
+    there. The `expectations` are what people confirmed, in the order in which the test checks them.
     """
 
     capture_id: str
@@ -124,12 +126,13 @@ class Expectations(msgspec.Struct, frozen=True):
     browser: str | None = None
     bug: Failure | None = None
     storage: list[StoredState] = []
+    expectations: list[ExpectedState] = []
     began: float | None = None
 
     @property
     def is_empty(self) -> bool:
-        """Whether the capture has no failure to look for."""
-        return not (self.errors or self.failed_requests or self.console_errors)
+        """Whether the capture has nothing to look for."""
+        return not (self.errors or self.failed_requests or self.console_errors or self.expectations)
 
     @property
     def is_found_by_requests(self) -> bool:
@@ -220,8 +223,24 @@ def list_unknown(lines: Sequence[Line], health: Health, wait_ms: int, began: flo
     return [TimedStep(1, began)] if is_late or wait_ms > _LOADS + _SHORTEST_WAIT else []
 
 
+def find_end(bug: Bug | None, states: Sequence[Expectation], acted_at: float | None) -> float | None:
+    """Find until when the run has to do what the page did, in epoch milliseconds: until the bug was there.
+
+    A person takes their time to say what is wrong, so only what came soon after the last step led to it.
+    """
+    ends = [] if bug is None else [bug.at]
+    if states:
+        seen_at = max(each.at for each in states)
+        ends.append(seen_at if acted_at is None else min(seen_at, acted_at + _LOADS))
+    return max(ends, default=None)
+
+
 def list_missing(
-    health: Health, network: Sequence[NetworkEntry], lines: Sequence[Line], expected: Expectations
+    health: Health,
+    network: Sequence[NetworkEntry],
+    lines: Sequence[Line],
+    checks: Sequence[Check],
+    expected: ExpectedRun,
 ) -> list[str]:
     """Say what the capture lacks for a reproduction, and what would provide it."""
     late = (
@@ -234,6 +253,12 @@ def list_missing(
         *_list_missing_sent(network, expected),
         *_list_missing_history(health),
         *_list_missing_storage(expected.storage),
+        *(
+            f"The record doesn't say what to check: {each.state.words}. Add it to the end of the test; until then, it "
+            "never says that the bug is gone."
+            for each in checks
+            if each.code is None
+        ),
         *([late] if expected.wait_ms > MAX_WAIT else []),
         *(
             ["The capture has no failure to look for. Add what must be true to the end of the test."]
@@ -243,7 +268,7 @@ def list_missing(
     ]
 
 
-def _list_missing_steps(health: Health, lines: Sequence[Line], expected: Expectations) -> list[str]:
+def _list_missing_steps(health: Health, lines: Sequence[Line], expected: ExpectedRun) -> list[str]:
     missing: list[str] = []
     if not lines:
         reason = get_stream_health(health, Stream.ACTIONS).reason
@@ -288,7 +313,7 @@ def _list_missing_answers(network: Sequence[NetworkEntry]) -> list[str]:
     return missing
 
 
-def _list_missing_sent(network: Sequence[NetworkEntry], expected: Expectations) -> list[str]:
+def _list_missing_sent(network: Sequence[NetworkEntry], expected: ExpectedRun) -> list[str]:
     if not expected.is_found_by_requests:
         return []
     bug = expected.failed_requests[0]
