@@ -128,7 +128,8 @@ def test_evidence_is_stale_once_the_pull_request_has_a_newer_commit(case: Criter
     ok(case.web.post(f"/criteria/{case.id}/accept", json={"note": "Looks right"}))
     assert [each["stale"] for each in case.read()["evidence"]] == [False, False]
     ok(repository.deliver(build_pull_request(name, action="synchronize", head=HEAD)))
-    eventually(lambda: all(each["stale"] for each in case.read()["evidence"]))
+    eventually(lambda: all(each["stale"] for each in ok(agent.get(f"{case.path}/criteria"))["criteria"][0]["evidence"]))
+    assert [each["stale"] for each in case.read()["evidence"]] == [True, True]
     ok(case.web.patch(f"/projects/{case.world.project}", json={"criteria": True}))
     detail = expect_error(agent.patch(case.path, json={"resolved": True}), 409, "approval_required")["detail"]
     assert "“The total is right” has only stale evidence" in detail
