@@ -65,19 +65,24 @@ EXPECTATIONS = [
 ]
 
 
+PROFILE = """<!doctype html><title>Profile</title><button>Load</button><p id="name"></p><script>
+document.querySelector('button').onclick = async () => {
+  document.querySelector('#name').textContent = (await (await fetch('/api/profile')).json()).name;
+};
+</script>"""
+
+
 @contextmanager
-def serve(**texts: Any) -> Iterator[str]:
-    """The page, wrong or right."""
-    given = {**RIGHT, **texts}
-    total = f'<p data-testid="total">{given["total"]}</p>' if given["total"] else ""
-    page = PAGE.format(**given, cart=CART.format(**{**given, "total": total})).encode()
+def serve_pages(pages: dict[str, tuple[str, bytes]]) -> Iterator[str]:
+    """Serve pages by their paths, with their media types; a page for the path that isn't among them is `*`."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            self.send_response(200)
-            self.send_header("Content-Type", "text/html; charset=utf-8")
+            kind, data = pages.get(self.path) or pages.get("*") or ("", b"")
+            self.send_response(200 if kind else 404)
+            self.send_header("Content-Type", kind or "text/plain")
             self.end_headers()
-            self.wfile.write(page)
+            self.wfile.write(data)
 
         def log_message(self, *_: Any, **__: Any) -> None:
             pass
@@ -89,6 +94,23 @@ def serve(**texts: Any) -> Iterator[str]:
     finally:
         server.shutdown()
         server.server_close()
+
+
+@contextmanager
+def serve(**texts: Any) -> Iterator[str]:
+    """The page, wrong or right."""
+    given = {**RIGHT, **texts}
+    total = f'<p data-testid="total">{given["total"]}</p>' if given["total"] else ""
+    page = PAGE.format(**given, cart=CART.format(**{**given, "total": total})).encode()
+    with serve_pages({"*": ("text/html; charset=utf-8", page)}) as base:
+        yield base
+
+
+def run_verify(world: World, shell: str, token: str, made: dict[str, Any], base: str, commit: str) -> Result:
+    return run(
+        "verify", made["ticket_id"], "--base-url", base, "--commit", commit * 40, "--rounds", "1", "--json",
+        *list_sandbox_options(), TICKETBOX_URL=world.box.url, SERVICE_API_TOKEN=token, TICKETBOX_BROWSER=shell,
+    )  # fmt: skip
 
 
 @pytest.mark.long
@@ -107,10 +129,7 @@ def test_what_throws_nothing_is_reproduced_then_gone(
 
     def verify(commit: str, **texts: Any) -> Result:
         with serve(**texts) as base:
-            return run(
-                "verify", made["ticket_id"], "--base-url", base, "--commit", commit * 40, "--rounds", "1", "--json",
-                *list_sandbox_options(), TICKETBOX_URL=world.box.url, SERVICE_API_TOKEN=token, TICKETBOX_BROWSER=shell,
-            )  # fmt: skip
+            return run_verify(world, shell, token, made, base, commit)
 
     def judge(commit: str, **texts: Any) -> tuple[str, str | None]:
         result = verify(commit, **texts)
@@ -131,3 +150,42 @@ def test_what_throws_nothing_is_reproduced_then_gone(
     newest = ok(world.api.get(f"/tickets/{made['ticket_id']}/verifications"))["items"][0]
     assert newest["proven"]
     assert newest["expectations"][0]["words"] == WORDS
+
+
+@pytest.mark.long
+def test_wrong_text_of_an_answer_is_asked_of_the_server(
+    world: World, shell: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    monkeypatch.chdir(tmp_path)
+    ok(world.owner.web.patch(f"/projects/{world.project}", json={"capture_policy": {"bodies": "on"}}))
+    click = {"seq": 1, "ts": AT - 1_000, "kind": "click", "target": {"role": "button", "name": "Load"}}
+    body = {"body": '{"name": "Jon Smth", "age": 40}', "bytes": 31, "headers": {"content-type": "application/json"}}
+    call = {
+        "id": "r1", "ts": AT - 900, "duration_ms": 5, "method": "GET", "url": "https://shop.example/api/profile",
+        "status": 200, "type": "fetch", "response": body,
+    }  # fmt: skip
+    sent = capture_arguments(world.project, page={"url": "https://shop.example/profile", "title": "Profile"})
+    sent |= {"console": b"[]", "errors": b"[]", "network": json.dumps([call]).encode()}
+    sent |= {"actions": json.dumps([click]).encode()}
+    made = ok(world.owner.web.post("/captures", files=build_parts(sent)))
+    said = point("#name", "text", seen="Jon Smth", right="Jon Smith")
+    ok(world.owner.web.post(f"/captures/{made['capture_id']}/expectations", json=said))
+    token = world.owner.token(*WRITING)
+
+    def judge(commit: str, name: str | None, shows: str = PROFILE) -> tuple[str, str | None]:
+        pages = {"*": ("text/html; charset=utf-8", shows.encode())}
+        if name is not None:
+            pages["/api/profile"] = ("application/json", json.dumps({"name": name}).encode())
+        with serve_pages(pages) as base:
+            result = run_verify(world, shell, token, made, base, commit)
+        assert result.stdout, result.stderr
+        outcome = json.loads(result.stdout)
+        return outcome["verdict"], outcome["reason"]
+
+    assert judge("a", None) == ("not_reached", "the failure is an answer of the server; start it at the base URL")
+    assert judge("a", "Jon Smth") == ("reproduced", None)
+    assert judge("b", "Jon Smith")[0] == "gone"
+    assert judge("b", "Jo")[0] == "different_error"
+    # a page that corrects what the server says is a fix, too
+    assert judge("b", None, PROFILE.replace(".name;", ".name.replace('Smth', 'Smith');"))[0] == "gone"

@@ -22,7 +22,7 @@ from ticketbox.domain.captures.reproduction import expected as expecting
 from ticketbox.domain.captures.reproduction.bug import Bug, find_bug, find_failure
 from ticketbox.domain.captures.reproduction.checks import Check, plan_checks
 from ticketbox.domain.captures.reproduction.expected import ExpectedRun, StoredState, TimedStep
-from ticketbox.domain.captures.reproduction.faults import find_faults, needs_server
+from ticketbox.domain.captures.reproduction.faults import find_faults, find_wrong_answers, needs_server
 from ticketbox.domain.captures.reproduction.plan import Line, plan_steps
 from ticketbox.domain.captures.reproduction.spec import write_spec
 from ticketbox.domain.captures.steps import Step, build_steps
@@ -159,6 +159,7 @@ def _build_expected(
     wait_ms = expecting.compute_wait(lines, failed_at, began)
     errors, failed_requests, console_errors = expecting.describe_bug(bug)
     faults = find_faults(bug, recording.network, capture.page.url, acted_at)
+    wrong_answers = find_wrong_answers(confirmed, recording.network, capture.page.url)
     expected = ExpectedRun(
         capture_id=capture.id,
         ticket_id=capture.ticket_id,
@@ -178,7 +179,7 @@ def _build_expected(
         acted_at=acted_at,
         failed_at=failed_at,
         submits=expecting.has_submitted(lines),
-        faults=[*map(expecting.describe_request, faults)],
+        faults=[*map(expecting.describe_request, [*faults, *wrong_answers])],
         needs_server=needs_server(bug, faults),
         external=capture.external,
         confirmed=capture.confirmed is not None,

@@ -12,7 +12,7 @@ const MOST_REDIRECTS = 20;
 const ABSENT = new Set([404, 405, 501, 502, 503, 504]);
 const PROXY = /ECONNREFUSED|proxy error|trying to proxy|bad gateway/i;
 const REFUSED = new Set([401, 403]);
-const NO_SERVER = 'the failure is an answer of the server; start it at the base URL';
+export const NO_SERVER = 'the failure is an answer of the server; start it at the base URL';
 
 /**
  * @param {any} expected @param {string} base @param {boolean} isLive Whether every call goes to the server.
@@ -21,10 +21,11 @@ const NO_SERVER = 'the failure is an answer of the server; start it at the base 
 export function followServer(expected, base, isLive, report) {
   const { origin } = new URL(base);
   /**
-   * How the server failed, if not as in the capture, and how many answers of it are waited for.
-   * @type {{ different: string | null, waiting: number }}
+   * How the server failed, if not as in the capture, whether the recording had to answer for it, and how many of its
+   * answers are waited for.
+   * @type {{ different: string | null, absent: boolean, waiting: number }}
    */
-  const seen = { different: null, waiting: 0 };
+  const seen = { different: null, absent: false, waiting: 0 };
   /** The calls that the server has answered. @type {{ method: string, url: URL }[]} */
   const asked = [];
   /** @type {(entry: Recorded) => boolean} */
@@ -71,7 +72,10 @@ export function followServer(expected, base, isLive, report) {
     const response = await ask(route).catch(() => null);
     const status = response?.status() ?? 0;
     if (!response || !recorded || (await isAbsent(response, recorded))) {
-      if (!isLive && !(entry && expected.needs_server)) return false;
+      if (!isLive && !(entry && expected.needs_server)) {
+        seen.absent = true;
+        return false;
+      }
       report(entry ? NO_SERVER : `the server at the base URL has no ${name}`);
       await (response ? route.fulfill({ response }) : route.abort('failed'));
       return true;

@@ -1,6 +1,7 @@
 // @ts-check
 /** The verdict on a run: nothing else decides whether the bug happened. */
 import { isFoundByRequests } from './failures.js';
+import { NO_SERVER } from './server.js';
 
 const MAX_SHOWN = 200;
 
@@ -38,8 +39,8 @@ export function judgeCheck({ is, seen: wrong, words }, check) {
  * Judge a run. A captured error proves the bug even if it made the next step impossible; a run that stopped for any other
  * reason says nothing, and so do a failure after an outdated answer and a run whose harness failed.
  * @param {any} expected expected.json
- * @param {{ diverged: boolean, outdated: boolean, uncertain: boolean, different: string | null }} observed `different`: how
- *   the server failed, if not as in the capture.
+ * @param {{ diverged: boolean, outdated: boolean, uncertain: boolean, different: string | null, absent?: boolean }} observed
+ *   `different`: how the server failed, if not as in the capture; `absent`: the recording answered for it.
  * @param {{ broken: Obstacle | null, obstacle: Obstacle | null, bug: string | null, other: string | null,
  *   checks?: import('./checks.js').Check[] }} found What the harness itself failed at, what kept the run from the bug, the
  *   bug, another error of the page, and what the page is like in place of what is expected, in that order.
@@ -76,7 +77,8 @@ export function judge(expected, observed, { broken, obstacle, bug, other, checks
       'not_reached',
       'the capture lacks what was sent with the request that failed, and the page may have sent something else',
     );
-  if (bug !== null || wrong) return says('reproduced');
+  if (bug !== null) return says('reproduced');
+  if (wrong) return observed.absent ? says('not_reached', NO_SERVER) : says('reproduced');
   const unlike = find('not_reached') ?? find('different_error');
   if (unlike) return says(unlike.verdict, unlike.reason);
   if (observed.different) return says('different_error', observed.different);
