@@ -237,5 +237,36 @@ def test_bug_is_gone_only_if_all_of_it_is() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("fields", "is_fault"),
+    [
+        ({"seen": "Jon Smth", "right": "Jon Smith"}, True),
+        ({"is": "value", "seen": "Jon  Smth"}, True),
+        ({"seen": "Jon Smth", "right": "Ann Lee"}, False),  # an answer has it, so the page chose wrongly
+        ({"seen": "40", "right": "80"}, False),  # a number may be anything
+        ({"seen": "Jon", "right": "Jon Smith"}, False),
+        ({"is": "same_as", "other": {"selectors": ["#sum"]}, "seen": "Jon Smth"}, False),
+    ],
+)
+def test_wrong_text_of_an_answer_is_a_fault_of_the_server(fields: dict[str, Any], is_fault: bool) -> None:
+    body = {"body": '{"people": [{"name": "Jon Smth", "age": "40"}, {"name": "Ann Lee"}]}'}
+    calls = [
+        {
+            "id": f"r{number}",
+            "ts": 900,
+            "duration_ms": 5,
+            "method": "GET",
+            "url": url,
+            "status": 200,
+            "type": "fetch",
+            "response": body,
+        }
+        for number, url in enumerate(["https://api.shop.example/people", "https://elsewhere.example/people"])
+    ]
+    files = read_files(build(**fields), network=calls)
+    faults = [each["url"] for each in json.loads(files["expected.json"])["faults"]]
+    assert faults == (["https://api.shop.example/people"] if is_fault else [])
+
+
 def test_target_type_is_that_of_actions() -> None:
     assert isinstance(build(right="1").target, ActionTarget)
