@@ -20,9 +20,11 @@ class Proof(NamedTuple):
     created_at: int = 10
     bug: str | None = "errors 1"
     chosen_bug: str | None = "errors 1"
+    live: bool = False
 
 
 Run = tuple[Any, ...]  # the fields of a proof
+LIVE = ("cap_1", False, 10, "errors 1", "errors 1", True)
 
 
 def about(bug: str, chosen: str = "errors 2") -> Run:
@@ -37,6 +39,7 @@ def find_missing(*oldest_first: Run, reopened_at: int = 0) -> str | None:
 def test_reproduced_before_and_gone_after_on_another_commit_prove_a_fix() -> None:
     assert find_missing(("reproduced", A), ("gone", B)) is None
     assert find_missing(("reproduced", A), ("flaky", B), ("gone", B)) is None
+    assert find_missing(("reproduced", A, *LIVE), ("gone", B, *LIVE)) is None
     assert find_missing(("reproduced", A, None), ("reproduced", A), ("gone", B)) is None
     other, bug = about("errors 1"), about("errors 2")
     assert find_missing(("reproduced", B, *other), ("reproduced", A, *bug), ("gone", B, *bug)) is None
@@ -57,6 +60,11 @@ def test_reproduced_before_and_gone_after_on_another_commit_prove_a_fix() -> Non
         ([("reproduced", A), ("gone", B), ("flaky", B)], "says flaky"),
         ([("reproduced", A), ("gone", B), ("different_error", B)], "says different_error"),
         ([("reproduced", A), ("not_reached", B)], "says not_reached"),
+        (
+            [("reproduced", A), ("gone", B, *LIVE)],
+            "on bbbbbbb was against the server (`--live`), and the one that says",
+        ),
+        ([("reproduced", A, *LIVE), ("gone", B)], "on bbbbbbb was against the recorded answers, and the one that says"),
         ([("unproven", B)], "says unproven on bbbbbbb, because no run has reproduced the bug"),
         ([("reproduced", A, "cap_1"), ("gone", B, "cap_2")], "reproduced for its capture cap_2"),
         ([("reproduced", A, None), ("gone", B, None)], "names no capture"),

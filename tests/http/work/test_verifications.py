@@ -91,6 +91,22 @@ def test_verification_is_listed_with_its_evidence(world: World) -> None:
     assert kept == {**first, "capture_id": None, "screenshot": None}
 
 
+def test_live_run_is_proven_only_by_a_live_run(world: World) -> None:
+    capture = make_capture(world)
+
+    def post(verdict: str, commit: str, *, live: bool) -> bool:
+        given = {"verdict": verdict, "commit": commit, "capture_id": capture["capture_id"], "live": live}
+        added = ok(add(world.api, capture["ticket_id"], **given))
+        assert added["live"] is live
+        return added["proven"]
+
+    post("reproduced", BASE, live=False)
+    assert post("gone", HEAD, live=False)
+    assert not post("gone", HEAD, live=True)
+    post("reproduced", BASE, live=True)
+    assert post("gone", HEAD, live=True)
+
+
 def test_ticket_has_its_newest_verification_in_lists_too(world: World) -> None:
     ticket, other = (world.ticket(title)["id"] for title in ("First", "Second"))
     ok(add(world.api, ticket, verdict="reproduced", commit=BASE))

@@ -15,7 +15,8 @@ class Verification(msgspec.Struct, frozen=True):
     """A run of a ticket's reproduction against a commit.
 
     `reason` says why the run wasn't reached, or what differed; it is null if there is nothing to say. `proven`: the
-    verdict is `gone`, an earlier run of the same capture saw the bug, and the capture is still about that bug. `bug` is
+    verdict is `gone`, an earlier run of the same capture, as `live` as this one, saw the bug, and the capture is still
+    about that bug. `live`: the server at `base_url` answered all calls. `bug` is
     the failure that the run looked for, null if there is none, and `expectations` what it expected of the page.
     `branch` is null if none was named. `console` are the errors in the console, `screenshot` and `trace` the ids of
     attachments of the ticket; they are null if there are none, or they were deleted.
@@ -33,6 +34,7 @@ class Verification(msgspec.Struct, frozen=True):
     bug: Failure | None
     expectations: list[ExpectedWords]
     rounds: int
+    live: bool
     console: list[str]
     screenshot: str | None
     trace: str | None
@@ -70,6 +72,11 @@ class Proof(Protocol):
     @property
     def verdict(self) -> Verdict:
         """What the reproduction did."""
+        ...
+
+    @property
+    def live(self) -> bool:
+        """Whether the server answered all calls."""
         ...
 
     @property
@@ -127,9 +134,19 @@ def find_missing_proof(newest_first: Sequence[Proof], reopened_at: int) -> str |
     ]
     if any(is_same_commit(each.commit, after.commit) for each in reproduced):
         return f"the bug was also reproduced on {commit}; run `ticketbox verify` on another commit, with the fix"
-    if not any(each.capture == after.capture for each in reproduced):
+    same = [each for each in reproduced if each.capture == after.capture]
+    if same and not any(each.live is after.live for each in same):
+        return (
+            f"the run on {commit} was {_name_mode(live=after.live)}, and the one that says reproduced "
+            f"{_name_mode(live=not after.live)}; run `ticketbox verify` in the same way on both"
+        )
+    if not same:
         return (
             f"no verification before it says reproduced for its capture {after.capture}; run `ticketbox verify` on a "
             "commit with the bug, then again on the one with the fix"
         )
     return None
+
+
+def _name_mode(*, live: bool) -> str:
+    return "against the server (`--live`)" if live else "against the recorded answers"

@@ -66,6 +66,7 @@ class AddVerification(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     ) = None
     branch: Annotated[AnyBranch, Meta(description="The branch of the commit.")] | None = None
     rounds: Annotated[int, Meta(ge=1, le=MAX_ROUNDS, description="How often it ran.")] = 1
+    live: Annotated[bool, Meta(description="Whether the server answered all calls, not the recording.")] = False
     capture_id: Annotated[CaptureId, Meta(description="The capture it replayed.")] | None = None
     bug: Annotated[Failure, Meta(description="The failure it looked for; default: the capture's.")] | None = None
     expectations: (
@@ -117,7 +118,7 @@ async def redact_verification(
         "Use this unless `ticketbox verify` ran it.",
         {"ticket_id": "WEB-42", "commit": "9fceb02", "base_url": "http://localhost:3000", "verdict": "gone"},
         tool_set="core",
-        unlisted=("branch", "rounds", "bug", "expectations", "trace", "idempotency_key"),
+        unlisted=("branch", "rounds", "live", "bug", "expectations", "trace", "idempotency_key"),
     ),
 )
 def add_verification(tx: Write, actor: Actor, args: AddVerification, redacted: AddVerification) -> Verification:
@@ -139,6 +140,7 @@ def add_verification(tx: Write, actor: Actor, args: AddVerification, redacted: A
             bug=captures.encode_failure(bug),
             expectations=expected,
             rounds=args.rounds,
+            live=args.live,
             console=redacted.console,
             screenshot=find_attachment(tx, actor, row.key, "screenshot", args.screenshot),
             trace=find_attachment(tx, actor, row.key, "trace", args.trace),

@@ -13,7 +13,7 @@ from ticketbox.store.tickets.records import FAILURE, PROVEN
 
 _SELECT_VERIFICATION = f"""
 SELECT n.id, n.public_id, t.public_id, c.public_id, n.commit_hash, n.branch, n.base_url, n.verdict, n.reason,
-  {PROVEN}, n.bug, n.expectations, n.rounds, n.console, s.public_id, r.public_id, n.created_at, n.created_by
+  {PROVEN}, n.bug, n.expectations, n.rounds, n.live, n.console, s.public_id, r.public_id, n.created_at, n.created_by
 FROM verification n JOIN ticket t ON t.id = n.ticket_id LEFT JOIN capture c ON c.id = n.capture_id
 LEFT JOIN asset s ON s.id = n.screenshot_id LEFT JOIN asset r ON r.id = n.trace_id
 """
@@ -35,6 +35,7 @@ class _VerificationRow(NamedTuple):
     bug: str | None
     expectations: str
     rounds: int
+    live: int
     console: str
     screenshot: str | None
     trace: str | None
@@ -75,6 +76,7 @@ def _build_verifications(tx: Read, records: list[Row]) -> list[tuple[int, Verifi
                 bug=None if row.bug is None else msgspec.json.decode(row.bug, type=Failure),
                 expectations=msgspec.json.decode(row.expectations, type=list[ExpectedWords]),
                 rounds=row.rounds,
+                live=bool(row.live),
                 console=msgspec.json.decode(row.console, type=list[str]),
                 screenshot=row.screenshot,
                 trace=row.trace,
@@ -100,6 +102,7 @@ class NewVerification(msgspec.Struct, frozen=True):
     bug: str | None
     expectations: str
     rounds: int
+    live: bool
     console: list[str]
     screenshot: int | None
     trace: int | None
@@ -108,11 +111,11 @@ class NewVerification(msgspec.Struct, frozen=True):
 
 INSERT_VERIFICATION = """
 INSERT INTO verification (public_id, ticket_id, capture_id, commit_hash, branch, base_url, verdict, reason, proven, bug,
-  expectations, rounds, console, screenshot_id, trace_id, created_at, created_by)
+  expectations, rounds, live, console, screenshot_id, trace_id, created_at, created_by)
 VALUES (:id, :ticket, :capture, :commit, :branch, :base_url, :verdict, :reason, :verdict = 'gone' AND EXISTS (
     SELECT 1 FROM verification WHERE capture_id = :capture AND verdict = 'reproduced' AND bug IS :bug
-      AND expectations = :expectations),
-  :bug, :expectations, :rounds, :console, :screenshot, :trace, :now, :byline)
+      AND expectations = :expectations AND live = :live),
+  :bug, :expectations, :rounds, :live, :console, :screenshot, :trace, :now, :byline)
 """
 
 
@@ -137,13 +140,15 @@ class StoredProof(NamedTuple):
     is_unconfirmed: bool
     commit: str
     verdict: Verdict
+    live: bool
     created_at: int
 
 
 MAX_PROOFS = 200
 SELECT_PROOFS = f"""
 SELECT about.public_id, ifnull(v.bug, '') || v.expectations, ifnull({FAILURE}, '') || about.expectations,
-  about.summary ->> '$.external' AND about.confirmed_at IS NULL, v.commit_hash, v.verdict, v.created_at
+  about.summary ->> '$.external' AND about.confirmed_at IS NULL, v.commit_hash, v.verdict, v.live,
+  v.created_at
 FROM verification v LEFT JOIN capture about ON about.id = v.capture_id AND about.ticket_id = v.ticket_id
 JOIN byline b ON b.id = v.created_by JOIN user u ON u.id = b.user_id
 WHERE v.ticket_id = :ticket AND (:verifiers = '[]' OR EXISTS (
@@ -159,8 +164,8 @@ def list_proofs(tx: Read, ticket: int, verifiers: str) -> list[StoredProof]:
     """
     rows = tx.fetch_all(SELECT_PROOFS, {"ticket": ticket, "verifiers": verifiers, "limit": MAX_PROOFS})
     return [
-        StoredProof(capture, bug, chosen_bug, bool(is_unconfirmed), commit, Verdict(verdict), at)
-        for capture, bug, chosen_bug, is_unconfirmed, commit, verdict, at in rows
+        StoredProof(capture, bug, chosen_bug, bool(is_unconfirmed), commit, Verdict(verdict), bool(live), at)
+        for capture, bug, chosen_bug, is_unconfirmed, commit, verdict, live, at in rows
     ]
 
 

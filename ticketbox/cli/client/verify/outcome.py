@@ -37,8 +37,6 @@ from ticketbox.operations.work.verifications import LINE_CHARACTERS, MAX_CONSOLE
 
 Json = dict[str, Any]
 
-LIVE = "the server answered all calls (--live)"
-
 
 class VerdictStatus(IntEnum):
     """The exit statuses of verdicts that weren't expected."""
@@ -72,6 +70,7 @@ class Outcome(msgspec.Struct, frozen=True):
     reason: str | None
     proven: bool
     rounds: list[Verdict]
+    live: bool
     console: list[str]
     posted: Json | None
 
@@ -167,13 +166,11 @@ def _run_rounds(
     if request.pack and verdict is Verdict.REPRODUCED:
         save_proof(request.pack, folder, commit, live=request.live)
     reason = explain_rounds(verdict, seen)
-    if request.live and verdict is Verdict.REPRODUCED:
-        reason = LIVE
     outcome = Outcome(
         request.key, expected.capture_id, expected.external, expected.confirmed, expected.bug,
         [ExpectedWords(each.id, each.words) for each in expected.expectations], commit,
         _find_branch(request), request.base_url, verdict, reason, verdict is Verdict.GONE,
-        [each.verdict for each in seen], console, posted=None,
+        [each.verdict for each in seen], request.live, console, posted=None,
     )  # fmt: skip
     return outcome, folder / Path(seen[-1].screenshot).name if seen[-1].screenshot else None
 
@@ -181,12 +178,11 @@ def _run_rounds(
 def _was_reproduced(server: Server | None, ticket: str, expected: ExpectedRun, *, live: bool) -> bool:
     """Whether an earlier run of this capture, of the same kind, saw this bug, as the ticket's verifications say."""
     given: Json = {"ticket_id": ticket}
-    about = (msgspec.to_builtins(expected.bug), sorted(each.id for each in expected.expectations))
-    wanted = (Verdict.REPRODUCED, expected.capture_id, about)
+    ids = sorted(each.id for each in expected.expectations)
+    wanted = (Verdict.REPRODUCED, expected.capture_id, live, msgspec.to_builtins(expected.bug), ids)
     while server is not None:
         page = decode_body(server.call("list_verifications", given))
-        seen = [each for each in page["items"] if (each["verdict"], each["capture_id"], _read_subject(each)) == wanted]
-        if any((each["reason"] == LIVE) is live for each in seen):
+        if wanted in map(_read_run, page["items"]):
             return True
         if page["next_cursor"] is None:
             return False
@@ -194,9 +190,15 @@ def _was_reproduced(server: Server | None, ticket: str, expected: ExpectedRun, *
     return False
 
 
-def _read_subject(verification: Json) -> tuple[Json | None, list[str]]:
-    """Read what a verification looked for; older servers know failures only."""
-    return verification["bug"], sorted(each["id"] for each in verification.get("expectations", ()))
+def _read_run(verification: Json) -> tuple[str, str | None, bool, Json | None, list[str]]:
+    """Read what ran and what it looked for. Older servers know failures only, and no live runs."""
+    return (
+        verification["verdict"],
+        verification["capture_id"],
+        verification.get("live", False),
+        verification["bug"],
+        sorted(each["id"] for each in verification.get("expectations", ())),
+    )
 
 
 def _find_branch(request: Request) -> str | None:
@@ -253,6 +255,7 @@ def _post(server: Server, outcome: Outcome, picture: Path | None, trace: Path | 
         "verdict": outcome.verdict.value,
         "reason": outcome.reason and outcome.reason[:LINE_CHARACTERS],
         "rounds": len(outcome.rounds),
+        "live": outcome.live,
         "branch": outcome.branch,
         "capture_id": outcome.capture_id,
         "bug": msgspec.to_builtins(outcome.bug),
@@ -289,7 +292,7 @@ def _print_outcome(outcome: Outcome) -> None:
     commit = f" on {outcome.commit[:12]}" if outcome.commit else ""
     print_line(
         f"{style(_name(outcome.verdict), fg=colour, bold=True)}{escape_line(commit)}, "
-        f"{format_count(len(outcome.rounds), 'round')}"
+        f"{format_count(len(outcome.rounds), 'round')}{', live' if outcome.live else ''}"
     )
     for each in outcome.expectations:
         print_line(f"  {escape_line(each.words)}")

@@ -51,6 +51,7 @@ CREATE TABLE reasoned_verification (
   bug TEXT,
   expectations TEXT NOT NULL DEFAULT '[]',
   rounds INTEGER NOT NULL,
+  live INTEGER NOT NULL DEFAULT 0 CHECK (live IN (0, 1)),
   console TEXT NOT NULL,
   screenshot_id INTEGER REFERENCES asset (id) ON DELETE SET NULL,
   trace_id INTEGER REFERENCES asset (id) ON DELETE SET NULL,
@@ -61,7 +62,7 @@ INSERT INTO reasoned_verification
 SELECT id, public_id, ticket_id, capture_id, commit_hash, branch, base_url, verdict, NULL,
   verdict = 'gone' AND EXISTS (
     SELECT 1 FROM verification e WHERE e.capture_id = v.capture_id AND e.verdict = 'reproduced' AND e.id < v.id),
-  NULL, '[]', rounds, console, screenshot_id, trace_id, created_at, created_by
+  NULL, '[]', rounds, 0, console, screenshot_id, trace_id, created_at, created_by
 FROM verification v;
 DROP TABLE verification;
 ALTER TABLE reasoned_verification RENAME TO verification;

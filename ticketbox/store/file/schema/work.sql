@@ -66,6 +66,7 @@ CREATE TABLE verification (
   bug TEXT,
   expectations TEXT NOT NULL DEFAULT '[]',
   rounds INTEGER NOT NULL,
+  live INTEGER NOT NULL DEFAULT 0 CHECK (live IN (0, 1)),
   console TEXT NOT NULL,
   screenshot_id INTEGER REFERENCES asset (id) ON DELETE SET NULL,
   trace_id INTEGER REFERENCES asset (id) ON DELETE SET NULL,
