@@ -65,14 +65,17 @@ describe('messages', () => {
 
 it('captured text that is no address, and requests that the run refused, are never found', () => {
   const failed = { method: 'GET', status: null, error: 'net::ERR_FAILED' };
-  const find = (url: string, error: string) => {
+  const match = (url: string, error: string) => {
     const requests = ['https://[bad', url].map((each) => ({ ...failed, url: each }));
-    const { findBug } = createMatcher({ ...NOTHING, failed_requests: requests }, rules, []);
-    return findBug({ ...SEEN, failed_requests: [{ ...failed, url: 'http://localhost/pay', error }] });
+    const matcher = createMatcher({ ...NOTHING, failed_requests: requests }, rules, []);
+    const seen = { ...SEEN, failed_requests: [{ ...failed, url: 'http://localhost/pay', error }] };
+    return { bug: matcher.findBug(seen), refused: matcher.findRefused(seen) };
   };
-  expect(find('https://shop.example/pay', 'net::ERR_FAILED')).toContain('/pay');
-  expect(find('https://shop.example/pay', 'net::ERR_BLOCKED_BY_CLIENT.Inspector')).toBeNull();
-  expect(find('https://shop.example/other', 'net::ERR_FAILED')).toBeNull();
+  expect(match('https://shop.example/pay', 'net::ERR_FAILED').bug).toContain('/pay');
+  expect(match('https://shop.example/other', 'net::ERR_FAILED').bug).toBeNull();
+  const refused = 'net::ERR_BLOCKED_BY_CLIENT.Inspector';
+  expect(match('https://shop.example/pay', refused)).toEqual({ bug: null, refused: 'localhost' });
+  expect(match('https://shop.example/other', refused).refused).toBeNull();
 });
 
 describe('paths', () => {

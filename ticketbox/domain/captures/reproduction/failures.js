@@ -118,14 +118,15 @@ export function createMatcher(expected, rules, replaced) {
     expected.console_errors.some((/** @type {string} */ each) =>
       isCaptured(each, text, expected.place, frames),
     );
-  const isRequest = (/** @type {FailedRequest} */ { method, url, status, error }) =>
-    !error?.startsWith(REFUSED) &&
+  const isSameCall = (/** @type {FailedRequest} */ one, /** @type {FailedRequest} */ other) =>
+    one.method === other.method && comparePaths(readPath(one.url), readPath(other.url)) !== null;
+  const isRequest = (/** @type {FailedRequest} */ seen) =>
+    !isRefused(seen) &&
     expected.failed_requests.some(
       (/** @type {FailedRequest} */ each) =>
-        each.method === method &&
-        each.status === status &&
-        (status === null || status >= 400 || each.error === error) &&
-        comparePaths(readPath(each.url), readPath(url)) !== null,
+        isSameCall(each, seen) &&
+        each.status === seen.status &&
+        ((each.status ?? 400) >= 400 || each.error === seen.error),
     );
   const isBackground = (/** @type {string} */ text) =>
     notice.test(text) ||
@@ -142,6 +143,14 @@ export function createMatcher(expected, rules, replaced) {
       const request = seen.failed_requests.find(isRequest);
       return request ? `${request.method} ${request.url}: ${request.error ?? request.status}` : null;
     },
+    /** The host of the captured request, if the run itself refuses it. @param {Failures} seen */
+    findRefused(seen) {
+      const refused = seen.failed_requests.filter(isRefused);
+      const found = refused.find((each) =>
+        expected.failed_requests.some((/** @type {FailedRequest} */ one) => isSameCall(one, each)),
+      );
+      return found ? new URL(found.url).host : null;
+    },
     /** An error that the capture doesn't have. @param {Failures} seen @returns {string | null} */
     findOther(seen) {
       const errors = seen.errors.filter((each) => !isError(each)).map(describe);
@@ -152,6 +161,11 @@ export function createMatcher(expected, rules, replaced) {
       return [...errors, ...printed].find((each) => !isBackground(each)) ?? null;
     },
   };
+}
+
+/** @param {FailedRequest} request */
+function isRefused({ error }) {
+  return Boolean(error?.startsWith(REFUSED));
 }
 
 /** The path of an address. @param {string} url */

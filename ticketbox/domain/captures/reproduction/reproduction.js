@@ -89,7 +89,11 @@ async function startReplay(
   /** @type {import('./storage.js').Lacking | null} */
   let lacks = null;
   const replaced = listReplaced(expected, recorded);
-  const { isSame, findBug, findOther } = createMatcher(expected, read('messages.json'), replaced);
+  const { isSame, findBug, findOther, findRefused } = createMatcher(
+    expected,
+    read('messages.json'),
+    replaced,
+  );
   /** @type {{ number: number, at: number, place: string | null, again: number[] }[]} */
   const steps = expected.steps;
   const moments = steps.flatMap(({ number, at, again }) =>
@@ -183,6 +187,9 @@ async function startReplay(
         number,
         reason: `the page never asked for ${missed.method} ${missed.url.pathname}${missed.url.search}`,
       };
+    const refused = findRefused(observed);
+    if (refused)
+      return { number, reason: `the failure is a request to ${refused}, which a run doesn't reach` };
     if (dialogs.isAnyUnasked()) return { number, reason: 'the dialog that was answered never opened' };
     if (expected.submits && !takeSubmit()) return { number, reason: 'the form was never submitted' };
     const unserved = findUnserved(entries, expected, isLive, streams);
