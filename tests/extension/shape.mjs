@@ -10,10 +10,11 @@ const server = await createServer({
 const { BodyShaper } = await server.ssrLoadModule('/src/recorder/redaction/body-shape.ts');
 const chunks = [];
 for await (const chunk of process.stdin) chunks.push(chunk);
-const results = JSON.parse(Buffer.concat(chunks)).map(([addresses, bodies]) => {
+const results = JSON.parse(Buffer.concat(chunks)).map(([addresses, bodies, kept]) => {
   const shaper = new BodyShaper();
   for (const address of addresses) shaper.keepIds(address);
   for (const body of bodies) shaper.count(body);
+  for (const body of kept) shaper.keepNumbers(body);
   return bodies.map((body) => shaper.shape(body));
 });
 await server.close();

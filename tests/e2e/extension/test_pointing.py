@@ -1,5 +1,6 @@
 """Pointing at what is wrong, in the extension and the reporter: by pointer and keys, in frames and shadow roots."""
 
+import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -133,6 +134,58 @@ def test_person_points_at_what_is_wrong_in_three_inputs(recording_browser: Exten
     assert [each["kind"] for each in ticket.streams["actions"]] == ["navigate"]
     # a pasted token may be an agent's
     assert {each["confirmed"] for each in expectations} == {None}
+
+
+@pytest.mark.parametrize("keeps", [True, False])
+def test_numbers_of_answers_are_kept_only_if_the_person_agrees(
+    recording_browser: ExtensionBrowser, reporter: World, keeps: bool
+) -> None:
+    ok(reporter.owner.web.patch(f"/projects/{reporter.project}", json={"capture_policy": {"bodies": "shape"}}))
+    shown = """<!doctype html><meta charset="utf-8"><title>Cart</title><p>Total <b data-testid="total"></b></p><script type="module">
+      const { price } = await (await fetch("/api/cart")).json();
+      document.querySelector("b").textContent = price.toFixed(2) + " €";
+    </script>"""
+
+    async def answer(route: Route) -> None:
+        if "/api/" in route.request.url:
+            await route.fulfill(json={"price": 40, "count": 2, "customer": "Ann Archer"})
+        else:
+            await route.fulfill(content_type="text/html", body=shown)
+
+    async def work() -> str:
+        page = await recording_browser.context.new_page()
+        await page.route("http://shop.test/**", answer)
+        await page.goto("http://shop.test/cart")
+        await expect(page.get_by_test_id("total")).to_have_text("40.00 €")
+        popup = await recording_browser.open_popup(page)
+        await start_pointing(popup, page)
+        await click_middle(page, "[data-testid=total]")
+        await page.keyboard.type("80.00 €")
+        await page.keyboard.press("Enter")
+        popup = await recording_browser.find_popup()
+        await expect(popup.get_by_text("No answer has 80.00, so the page computed it.")).to_be_visible()
+        await popup.get_by_text("What is kept").click()
+        await expect(popup.get_by_role("listitem").filter(has_text="GET /api/cart")).to_contain_text("40, 2")
+        await shoot(popup, "numbers")
+        await assert_accessible(popup)
+        if keeps:
+            await popup.get_by_role("checkbox", name="Keep the numbers of the answer").check()
+        key = await recording_browser.file_ticket(popup)
+        await page.close()
+        return key
+
+    ticket = ReportedTicket(reporter, recording_browser.run(work()))
+    (expectation,) = ticket.capture["expectations"]
+    (call,) = [each for each in ticket.streams["network"] if each["url"].endswith("/api/cart")]
+    body = json.loads(call["response"]["body"])
+    assert "Ann" not in body["customer"]
+    if keeps:
+        assert (body["price"], body["count"]) == (40, 2)
+        assert (expectation["seen"], expectation["right"], expectation["shown"]) == ("40.00 €", "80.00 €", None)
+    else:
+        assert body["price"] != 40
+        assert (expectation["seen"], expectation["right"]) == (f"{body['price']:.2f} €", None)
+        assert expectation["words"] == "“Total” should not be “40.00 €”"
 
 
 @pytest.fixture(scope="module")

@@ -104,6 +104,8 @@ export interface Draft {
   bug?: Failure;
   /** What the person pointed at. */
   expectations?: Expectation[];
+  /** The ids of the requests whose answers keep their numbers, because the person agreed to it. */
+  keptNumbers?: string[];
   /** What they pointed at last, until the popup has added it. */
   pointed?: PointedElement;
   /** How many earlier documents of the tab the streams begin with. */

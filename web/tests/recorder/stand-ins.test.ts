@@ -1,6 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import type { Expectation, NetworkEntry } from '../../src/recorder/capture-types';
-import { exchangeExpectation, shapeWithStandIns, StandIns } from '../../src/recorder/redaction/stand-ins';
+import {
+  exchangeExpectation,
+  listComputed,
+  listNumbers,
+  shapeWithStandIns,
+  StandIns,
+} from '../../src/recorder/redaction/stand-ins';
 import { shapeBodies } from '../../src/recorder/redaction/body-shape';
 
 const at = (selector: string) => ({
@@ -79,4 +85,37 @@ test('a value becomes what the server makes of its stand-in', () => {
   const { name, price } = items[0]!;
   expect(exchanged).toBe(`${name}: ${price.toFixed(2)} €`);
   expect(exchanged).not.toContain('40');
+});
+
+test('a person can keep the numbers of answers', () => {
+  const record = () =>
+    [
+      {
+        id: 'r1',
+        ts: 10,
+        method: 'GET',
+        url: 'https://shop.example/cart?a=1',
+        response: { body: '{"price":40,"n":"2"}' },
+      },
+      {
+        id: 'r2',
+        ts: 20,
+        method: 'GET',
+        url: 'https://shop.example/user',
+        response: { body: '{"age":51,"id":12345678}' },
+      },
+    ] as NetworkEntry[];
+  expect(listNumbers(record(), 15)).toEqual([{ id: 'r1', name: 'GET /cart', numbers: ['40', '2'] }]);
+  expect(listNumbers(record(), 20).map(({ numbers }) => numbers)).toEqual([['51'], ['40', '2']]);
+  const expectation: Expectation = { is: 'text', target: at('#total'), seen: '40.00 €', right: '80.00 €' };
+  expect(listComputed(expectation, shapeWithStandIns(record()))).toEqual(['80.00']);
+  const sent = record();
+  const standIns = shapeWithStandIns(sent, ['r1']);
+  expect(exchangeExpectation(expectation, standIns)).toBe(expectation);
+  expect(listComputed(expectation, standIns)).toEqual([]);
+  shapeBodies(sent, ['r1']); // as the server does
+  expect(sent.map(({ response }) => response!.body)).toEqual([
+    '{"price":40,"n":"2"}',
+    expect.not.stringContaining('51'),
+  ]);
 });

@@ -7,7 +7,7 @@ Works on the text of JSON, so that spelling and order stay. The extension does t
 import json
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 
 from ticketbox.domain.captures.capture import NetworkEntry
 from ticketbox.domain.captures.intake.entry_sequence import EntrySequence
@@ -34,6 +34,8 @@ _HEX = re.compile(r"(?=[a-f]*[0-9])(?=[0-9]*[a-f])[0-9a-f]{8,128}|(?=[A-F]*[0-9]
 _DATE = re.compile(
     r"([0-9]{4})-[0-9]{2}-[0-9]{2}(?:([T ])[0-9]{2}:[0-9]{2}(:[0-9]{2})?(\.[0-9]{1,9})?(Z|[+-][0-9]{2}:?[0-9]{2})?)?"
 )
+# of a quantity, a price or a total, rather than an id
+_FIGURE = re.compile(r"-?[0-9]{1,7}(?:\.[0-9]{1,4})?")
 _ID = re.compile(r"[0-9]{2,20}|(?=[A-Za-z_-]*[0-9])[A-Za-z0-9][A-Za-z0-9_-]{3,63}")
 _LITERALS = frozenset({"", "true", "false", "null"})
 _KEPT = frozenset(" .,:;-_/@+#()&=?!%'*~|<>{}[]$^`")
@@ -45,7 +47,7 @@ class BodyShaper:
 
     First `count` each body, then `shape` each one: short words that occur repeatedly stay, and so do values that route
     a call or steer a page, wherever they are. So do ids that the addresses of the capture contain anyway, after
-    `keep_ids`.
+    `keep_ids`, and the numbers of a body, after `keep_numbers`.
     """
 
     def __init__(self) -> None:
@@ -77,6 +79,13 @@ class BodyShaper:
         else:
             values = []
         self._counts.update(value for value in values if _WORD.fullmatch(value))
+
+    def keep_numbers(self, body: str) -> None:
+        """Keep the figures in JSON, such as quantities and prices, wherever they are."""
+        for _, token in _list_values(_split_tokens(body) or []):
+            value = _decode(token) if token[0] == '"' else token
+            if _FIGURE.fullmatch(value):
+                self._stand_ins[value] = value
 
     def shape(self, body: str) -> str:
         """Return a body with stand-ins. Of a longer array, only the first 200 items stay."""
@@ -199,8 +208,13 @@ class BodyShaper:
         return built
 
 
-def shape_bodies(entries: EntrySequence[NetworkEntry], check_time: Callable[[int], None]) -> None:
-    """Shape the bodies of a capture's requests. `check_time` raises when it has taken too long."""
+def shape_bodies(
+    entries: EntrySequence[NetworkEntry], check_time: Callable[[int], None], kept: Collection[str] = ()
+) -> None:
+    """Shape the bodies of a capture's requests, and keep the numbers in the answers to those with the ids in `kept`.
+
+    `check_time` raises when it has taken too long.
+    """
     shaper = BodyShaper()
     for entry in entries:
         shaper.keep_ids(entry.url)
@@ -208,6 +222,8 @@ def shape_bodies(entries: EntrySequence[NetworkEntry], check_time: Callable[[int
             if part.body is not None:
                 check_time(len(part.body))
                 shaper.count(part.body)
+        if entry.id in kept and entry.response.body is not None:
+            shaper.keep_numbers(entry.response.body)
 
     def shape(entry: NetworkEntry) -> None:
         for part in list_payloads(entry):

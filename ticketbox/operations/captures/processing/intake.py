@@ -33,6 +33,7 @@ from ticketbox.store.core import blobs
 # Above this length in bytes, streams are read in another process: the interpreter's lock is held for 50 ns a byte.
 LONG_STREAMS = 64 * 1024
 MAX_ATTACHMENTS = 20
+MAX_KEPT = 200  # answers that keep their numbers
 # A title often comes from the page: characters that reorder text are removed, not refused.
 _PAGE_LINE = match_whole(r"[^\x00-\x1f\x7f]*[^\s\x00-\x1f\x7f][^\x00-\x1f\x7f]*")
 
@@ -72,6 +73,14 @@ class Envelope(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
         | None
     ) = None
     expectations: SentExpectations = []
+    kept_numbers: Annotated[
+        list[Annotated[str, Meta(max_length=64)]],
+        Meta(
+            max_length=MAX_KEPT,
+            description="Ids of requests whose answers keep their numbers where bodies are stored as `shape`, because "
+            "a person agreed to it.",
+        ),
+    ] = []
     ticket_id: Annotated[TicketId, Meta(description="Attach to this ticket instead of a new one.")] | None = None
     project_id: ProjectId | None = None
     column_id: ColumnId | None = None
@@ -197,8 +206,8 @@ def process_capture(
     envelope = args.capture
     sent = SentCapture(
         envelope.id, _parse_captured_at(envelope.captured_at), envelope.page, envelope.environment, envelope.health,
-        envelope.redaction, envelope.bug, envelope.expectations, envelope.title, envelope.description, envelope.labels,
-        args.console, args.network, args.errors, args.actions, args.replay,
+        envelope.redaction, envelope.bug, envelope.expectations, envelope.kept_numbers, envelope.title,
+        envelope.description, envelope.labels, args.console, args.network, args.errors, args.actions, args.replay,
     )  # fmt: skip
     if process is None or not has_more_than(LONG_STREAMS, args.streams):
         processed = process_streams(sent, policy, seconds)

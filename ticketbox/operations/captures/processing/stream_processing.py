@@ -67,6 +67,7 @@ class SentCapture(msgspec.Struct, frozen=True):
     redaction: Redaction
     bug: Failure | None
     expectations: list[SentExpectation]
+    kept_numbers: list[str]
     title: str | None
     description: str
     labels: list[str]
@@ -200,7 +201,7 @@ def _pack_streams(
     dropped: dict[Stream, int] = {}
     network: EntrySequence[NetworkEntry] = read(Stream.NETWORK, args.network, prepare_request)
     if policy.bodies is Bodies.SHAPE:
-        shape_bodies(network, limit.check)
+        shape_bodies(network, limit.check, frozenset(args.kept_numbers))
     errors: EntrySequence[ErrorEntry] = read(Stream.ERRORS, args.errors, prepare_error)
     sent_actions = b"[]" if policy.actions is Actions.OFF else args.actions
 

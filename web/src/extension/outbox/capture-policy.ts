@@ -1,7 +1,13 @@
 import type { CapturePolicy, Environment, Expectation, RedactionCounts } from '../../recorder/capture-types';
 import { listPayloads } from '../../recorder/network/payloads';
 import { Redactor } from '../../recorder/redaction/redactor';
-import { exchangeExpectation, listComputed, shapeWithStandIns } from '../../recorder/redaction/stand-ins';
+import {
+  exchangeExpectation,
+  listComputed,
+  listNumbers,
+  shapeWithStandIns,
+  type Figures,
+} from '../../recorder/redaction/stand-ins';
 import type { StoredValues } from '../../recorder/redaction/storage-shape';
 import { removeOriginals } from '../draft/originals';
 import type { Draft, Part } from '../storage';
@@ -25,11 +31,23 @@ function applyStoragePolicy(environment: Environment, policy: CapturePolicy['sto
     Object.assign(start, { local: forget(start.local), session: forget(start.session) });
 }
 
-/** The numbers that a person pointed at, and that the project's test can't know, because the page computed them. */
-export function listUnknowable({ expectations = [], streams }: Draft, { bodies }: CapturePolicy): string[] {
-  if (bodies !== 'shape' || !expectations.length) return [];
+/** Numbers that a person pointed at and the page computed, and the answers that it may have computed them from. */
+export interface Computed {
+  numbers: string[];
+  answers: Figures[];
+}
+
+/** What the project's test can't know unless answers keep their numbers; null if it knows all. */
+export function findComputed(
+  { expectations = [], streams }: Draft,
+  { bodies }: CapturePolicy,
+): Computed | null {
+  if (bodies !== 'shape' || !expectations.length) return null;
   const standIns = shapeWithStandIns(structuredClone(streams.network));
-  return [...new Set(expectations.flatMap((each) => listComputed(each, standIns)))];
+  const numbers = new Set(expectations.flatMap((each) => listComputed(each, standIns)));
+  if (!numbers.size) return null;
+  const last = Math.max(...expectations.map(({ at }) => at ?? Infinity));
+  return { numbers: [...numbers], answers: listNumbers(streams.network, last) };
 }
 
 /** Remove from a capture what the policy of its project excludes. The draft is changed in place. */
@@ -51,7 +69,7 @@ export function applyPolicy(draft: Draft, policy: CapturePolicy): void {
   const redactor = new Redactor(policy.extra_redactions);
   redactor.redactStreams(draft.streams);
   if (policy.bodies === 'shape') {
-    const standIns = shapeWithStandIns(draft.streams.network);
+    const standIns = shapeWithStandIns(draft.streams.network, draft.keptNumbers);
     const exchange = (each: Expectation) => exchangeExpectation(each, standIns);
     if (draft.expectations) draft.expectations = draft.expectations.map(exchange);
   }

@@ -56,12 +56,13 @@ async function sendJson(method: string, path: string, body: object, key?: string
 
 /** The part `capture` of a request, or of a file. */
 export function describeCapture(capture: QueuedCapture): object {
-  const { id, envelope, title, description, project, priority, expectations = [] } = capture;
+  const { id, envelope, title, description, project, priority, expectations = [], keptNumbers } = capture;
   const target = capture.existing
     ? { ticket_id: capture.existing.id }
     : { title: cleanTitle(title) || null, description, project_id: project, priority };
   const bug = findChosen(capture);
-  return { ...envelope, id, ...(bug && { bug }), ...(expectations.length && { expectations }), ...target };
+  const wrong = expectations.length && { expectations, kept_numbers: keptNumbers ?? [] };
+  return { ...envelope, id, ...(bug && { bug }), ...wrong, ...target };
 }
 
 async function createForm(capture: QueuedCapture): Promise<FormData> {

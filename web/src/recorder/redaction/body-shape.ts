@@ -26,6 +26,8 @@ const HEX =
   /^(?:(?=[a-f]*[0-9])(?=[0-9]*[a-f])[0-9a-f]{8,128}|(?=[A-F]*[0-9])(?=[0-9]*[A-F])[0-9A-F]{8,128})$/;
 const DATE =
   /^([0-9]{4})-[0-9]{2}-[0-9]{2}(?:([T ])[0-9]{2}:[0-9]{2}(:[0-9]{2})?(\.[0-9]{1,9})?(Z|[+-][0-9]{2}:?[0-9]{2})?)?$/;
+/** Of a quantity, a price or a total, rather than an id. */
+const FIGURE = /^-?[0-9]{1,7}(?:\.[0-9]{1,4})?$/;
 const ID = /^(?:[0-9]{2,20}|(?=[A-Za-z_-]*[0-9])[A-Za-z0-9][A-Za-z0-9_-]{3,63})$/;
 const LITERALS = new Set(['', 'true', 'false', 'null']);
 const KEPT = new Set(" .,:;-_/@+#()&=?!%'*~|<>{}[]$^`");
@@ -35,7 +37,8 @@ type Token = [text: string, isKey: boolean];
 /**
  * Replaces the values in the bodies of one capture: the same value has the same stand-in. First `count` each body, then
  * `shape` each one: short words that occur repeatedly stay, and so do values that route a call or steer a page, wherever
- * they are. So do ids that the addresses of the capture contain anyway, after `keepIds`.
+ * they are. So do ids that the addresses of the capture contain anyway, after `keepIds`, and the numbers of a body, after
+ * `keepNumbers`.
  */
 export class BodyShaper {
   readonly #counts = new Map<string, number>();
@@ -69,6 +72,11 @@ export class BodyShaper {
       }
     } else if (isForm(body)) values = body.split('&').map((field) => decodeForm(splitField(field)[1]));
     for (const each of values) if (WORD.test(each)) this.#counts.set(each, (this.#counts.get(each) ?? 0) + 1);
+  }
+
+  /** Keep the figures in JSON, such as quantities and prices, wherever they are. */
+  keepNumbers(body: string): void {
+    for (const value of listFigures(body)) this.#standIns.set(value, value);
   }
 
   /** Return a body with stand-ins. Of a longer array, only the first 200 items stay. */
@@ -204,12 +212,25 @@ export class BodyShaper {
   }
 }
 
-/** Replace the values in the bodies of a capture. Entries are changed in place. */
-export function shapeBodies(entries: NetworkEntry[]): BodyShaper {
+/** The figures in JSON, each once. */
+export function listFigures(body: string): string[] {
+  const values = [...listValues(splitTokens(body) ?? [])].map(([, text]) =>
+    text[0] === '"' ? (JSON.parse(text) as string) : text,
+  );
+  return [...new Set(values.filter((each) => FIGURE.test(each)))];
+}
+
+/**
+ * Replace the values in the bodies of a capture, and keep the numbers in the answers to the requests with the ids in
+ * `kept`. Entries are changed in place.
+ */
+export function shapeBodies(entries: NetworkEntry[], kept: readonly string[] = []): BodyShaper {
   const shaper = new BodyShaper();
   for (const { url } of entries) shaper.keepIds(url);
   const sides = entries.flatMap(listPayloads);
   for (const side of sides) if (side?.body != null) shaper.count(side.body);
+  for (const { id, response } of entries)
+    if (response?.body != null && kept.includes(id)) shaper.keepNumbers(response.body);
   for (const side of sides) if (side?.body != null) side.body = shaper.shape(side.body);
   return shaper;
 }

@@ -4,11 +4,13 @@
  */
 import type { ActionTarget, Expectation, NetworkEntry } from '../capture-types';
 import { listPayloads } from '../network/payloads';
-import { BodyShaper, shapeBodies } from './body-shape';
+import { BodyShaper, listFigures, shapeBodies } from './body-shape';
 
 const NUMBER = /\d+(?:[.,\u00a0\u202f’']\d+)*/g;
 const PLAIN_NUMBER = /^-?\d+(?:\.\d+)?$/;
 const SHORTEST_TEXT = 3;
+/** Of the answers of a capture that keep their numbers, as the server accepts them. */
+const MAX_KEPT = 200;
 /** As much of a text is in a locator (pointing/compose.ts). */
 const MAX_OWN_TEXT = 80;
 
@@ -23,7 +25,11 @@ export class StandIns {
   readonly #values = new Map<string, string>();
   readonly #numbers = new Map<number, number>();
 
-  constructor(values: Iterable<[value: string, standIn: string]>) {
+  /** `keepsNumbers`: the page computes what it computed in the capture. */
+  constructor(
+    values: Iterable<[value: string, standIn: string]>,
+    readonly keepsNumbers = false,
+  ) {
     for (const [value, standIn] of values) {
       this.#values.set(value, standIn);
       if (PLAIN_NUMBER.test(value) && PLAIN_NUMBER.test(standIn))
@@ -54,7 +60,8 @@ export class StandIns {
     };
     const written = parts.map((part, index) => (index % 2 ? part : part.replace(NUMBER, exchangeNumber)));
     // without numbers in the answers, nothing can be computed from them
-    return { text: written.join(''), computed: this.#numbers.size ? computed : [] };
+    const isKnown = this.keepsNumbers || !this.#numbers.size;
+    return { text: written.join(''), computed: isKnown ? [] : computed };
   }
 
   /** Write the stand-in of a number as the page wrote the number; an answer may have it in hundredths. */
@@ -88,18 +95,46 @@ function findWord(text: string, word: string): number {
   return -1;
 }
 
-/** Replace the values in the bodies of a capture, in place. Returns what they become on the server. */
-export function shapeWithStandIns(entries: NetworkEntry[]): StandIns {
-  const first = shapeBodies(entries);
+/**
+ * Replace the values in the bodies of a capture, in place, but the numbers in the answers with the ids in `kept`. Returns
+ * what they become on the server.
+ */
+export function shapeWithStandIns(entries: NetworkEntry[], kept: readonly string[] = []): StandIns {
+  const first = shapeBodies(entries, kept);
   const second = new BodyShaper();
   const bodies = entries.flatMap(listPayloads).flatMap((side) => side?.body ?? []);
   for (const { url } of entries) second.keepIds(url);
   for (const each of bodies) second.count(each);
+  for (const { response } of entries.filter(({ id }) => kept.includes(id)))
+    if (response?.body != null) second.keepNumbers(response.body);
   for (const each of bodies) second.shape(each);
   const next = new Map(second.listStandIns());
   return new StandIns(
     first.listStandIns().map(([value, standIn]) => [value, next.get(standIn) ?? standIn] as const),
+    kept.length > 0,
   );
+}
+
+/** An answer with numbers from which the page may have computed others. */
+export interface Figures {
+  id: string;
+  /** Method and path. */
+  name: string;
+  numbers: string[];
+}
+
+/** The answers with numbers that came before a time, in epoch milliseconds; newest first. */
+export function listNumbers(entries: NetworkEntry[], before: number): Figures[] {
+  return entries
+    .filter(({ ts, duration_ms: duration }) => ts + (duration ?? 0) <= before)
+    .map(({ id, method, url, response }) => ({
+      id,
+      name: `${method} ${URL.canParse(url) ? new URL(url).pathname : url}`,
+      numbers: listFigures(response?.body ?? ''),
+    }))
+    .filter(({ numbers }) => numbers.length > 0)
+    .slice(-MAX_KEPT)
+    .reverse();
 }
 
 /** The numbers of an expectation that no answer has: with stand-ins, the test can't know what the page computes. */
