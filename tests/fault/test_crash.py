@@ -85,12 +85,6 @@ def writing(box: Box, seed: Seed, ledger: Ledger) -> Iterator[None]:
         box.close_clients()
 
 
-def seconds_of(box: Box) -> float:
-    """The processor's time that a server has taken."""
-    times = psutil.Process(box.process.pid).cpu_times()
-    return times.user + times.system
-
-
 def rounds(seed: Seed, folder: Path, count: int) -> tuple[Ledger, list[tuple[float, float]]]:
     """Kill and restart a server `count` times; the seconds until each was ready again, by the clock and its own."""
     ledger, ready = Ledger(), []
@@ -106,7 +100,7 @@ def rounds(seed: Seed, folder: Path, count: int) -> tuple[Ledger, list[tuple[flo
             started = time.monotonic()
             box.start()
             ok(box.client(seed.token).get("/me"))
-            ready.append((time.monotonic() - started, seconds_of(box)))
+            ready.append((time.monotonic() - started, box.processor_s))
             assert ledger.find_lost(box.db) == {}
             assert faults(box.db) == {}
     finally:

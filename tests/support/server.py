@@ -21,6 +21,7 @@ from typing import Any, Self, TypeVar
 
 import httpx
 import msgspec
+import psutil
 
 from tests.support.openapi import check_error
 from ticketbox.domain.accounts import passwords
@@ -111,6 +112,12 @@ class Box:
         self.process.stdout.close()  # type: ignore[union-attr]
         self._stderr.close()
         return status
+
+    @property
+    def processor_s(self) -> float:
+        """The processor seconds that the process has taken."""
+        times = psutil.Process(self.process.pid).cpu_times()
+        return times.user + times.system
 
     def log_size(self) -> int:
         """How many bytes the log has, as a mark for `log_after`."""

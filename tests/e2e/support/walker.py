@@ -83,12 +83,15 @@ class Walker:
         selector = next(iter(target.get("selectors") or []), None)
         if selector is None:
             return LocatorResult(None, 0, False)
+        count, is_right, is_connected = 0, False, False
         try:
-            handle = await wanted.element_handle()
-            frame = await handle.owner_frame() or self.page.main_frame
-            found = frame.locator(selector)
-            count = await found.count()
-            is_right = count == 1 and await found.evaluate(SAME, handle)
+            while not is_connected:  # again, if the page drew its elements anew in between
+                handle = await wanted.element_handle()
+                frame = await handle.owner_frame() or self.page.main_frame
+                found = frame.locator(selector)
+                count = await found.count()
+                is_right = count == 1 and await found.evaluate(SAME, handle)
+                is_connected = is_right or await handle.evaluate("(element) => element.isConnected")
         except Error:
             return LocatorResult(selector, 0, False)
         return LocatorResult(selector, count, bool(is_right))
