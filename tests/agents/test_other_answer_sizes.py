@@ -26,7 +26,7 @@ LINKS = [
 # Tools whose answer is what was sent, one record of bounded length, or nothing.
 SMALL = {
     "whoami", "create_label", "update_label", "merge_labels", "delete_label", "edit_comment", "delete_comment",
-    "add_attachment", "add_comment", "add_verification", "add_evidence",
+    "add_attachment", "add_comment", "add_verification", "add_evidence", "add_expectation",
 }  # fmt: skip
 
 

@@ -85,7 +85,11 @@ def test_every_tool_result_matches_its_schema(world: World, mode: str) -> None:
         "get_network_request": {"capture_id": capture, "entry": "r1"},
         "get_error": {"capture_id": capture, "entry": 1},
         "add_expectation": {
-            "capture_id": capture, "is": "text", "target": {"test_id": "total"}, "seen": "40.00", "right": "80.00"
+            "capture_id": capture,
+            "is": "text",
+            "target": {"test_id": "total"},
+            "seen": "40.00",
+            "right": "80.00",
         },
         "choose_bug": {"capture_id": capture, "stream": "errors", "entry": "1"},
         "get_attachment": {"asset_id": file},

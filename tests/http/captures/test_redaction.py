@@ -22,7 +22,7 @@ def test_no_field_of_an_upload_stores_a_secret(world: World) -> None:
         "environment": dict.fromkeys(("browser", "os", "language", "timezone"), f"it {secret}"),
     }
     plain = {"id", "health", "captured_at", "redaction", "keep_trace", "priority"}
-    plain |= {"ticket_id", "project_id", "column_id", "bug", "expectations"}
+    plain |= {"ticket_id", "project_id", "column_id", "bug", "expectations", "kept_numbers"}
     assert texts.keys() | plain == {field.name for field in msgspec.structs.fields(Envelope)}
     capture = ok(world.api.post("/captures", files=build_parts(capture_arguments(world.project, **texts))))
     ticket = ok(world.api.get(f"/tickets/{capture['ticket_id']}"))

@@ -51,7 +51,7 @@ def test_enum_says_its_values() -> None:
 
 def test_value_in_a_list_says_its_values_and_place() -> None:
     problem = refuse("get_ticket", ticket_id="t-4k7m2q9x", include=["capture", "pictures"])
-    assert problem.detail == "include[1]: must be one of capture, comments, history, verifications"
+    assert problem.detail == "include[1]: must be one of capture, comments, history, verifications, criteria"
 
 
 def test_wrong_format_shows_an_example() -> None:

@@ -66,8 +66,7 @@ class SentExpectation(Struct, gc=False, forbid_unknown_fields=True, kw_only=True
     is_: Annotated[
         Aspect,
         Meta(
-            description="`text`, `value`, `count`, `attribute`, `url`, `title`, or what it should be: `visible`, "
-            "`absent`, `enabled`, `disabled`, `checked`, `fits` (not cut off), `inside`, `apart`, `same_as`."
+            description="What is wrong, or what it should be: `fits` is not cut off, `apart` doesn't overlap `other`."
         ),
     ] = field(name="is")
     target: Annotated[

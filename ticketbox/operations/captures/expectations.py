@@ -11,7 +11,7 @@ from ticketbox.domain.core.fairness.limits import Budget
 from ticketbox.domain.core.problems import Conflict, Forbidden, TicketArchived
 from ticketbox.operations.captures.processing.stream_processing import prepare_expectation
 from ticketbox.operations.core.context import RequestContext
-from ticketbox.operations.core.lookups import CaptureId, ExpectationId, find_writable
+from ticketbox.operations.core.lookups import CaptureId, ExpectationId, Key, find_writable
 from ticketbox.operations.core.registry import Tool, operation
 from ticketbox.operations.core.services import Services
 from ticketbox.operations.tickets.recording import record_ticket_event
@@ -51,6 +51,7 @@ class AddExpectation(SentExpectation, forbid_unknown_fields=True, kw_only=True):
     """An expectation of an agent proves nothing until a person confirms it. A capture has 20 at most."""
 
     capture_id: CaptureId
+    idempotency_key: Key | None = None
 
 
 async def redact_expectation(
@@ -87,7 +88,7 @@ async def redact_expectation(
             "right": "80.00 €",
         },
         tool_set="core",
-        unlisted=("frame", "frame_path", "shown", "at"),
+        unlisted=("frame", "frame_path", "shown", "at", "idempotency_key"),
     ),
 )
 def add_expectation(tx: Write, actor: Actor, args: AddExpectation, sent: SentExpectation) -> Expectation:

@@ -32,7 +32,7 @@ function applyStoragePolicy(environment: Environment, policy: CapturePolicy['sto
 }
 
 /** Numbers that a person pointed at and the page computed, and the answers that it may have computed them from. */
-export interface Computed {
+export interface ComputedNumbers {
   numbers: string[];
   answers: Figures[];
 }
@@ -41,7 +41,7 @@ export interface Computed {
 export function findComputed(
   { expectations = [], streams }: Draft,
   { bodies }: CapturePolicy,
-): Computed | null {
+): ComputedNumbers | null {
   if (bodies !== 'shape' || !expectations.length) return null;
   const standIns = shapeWithStandIns(structuredClone(streams.network));
   const numbers = new Set(expectations.flatMap((each) => listComputed(each, standIns)));
