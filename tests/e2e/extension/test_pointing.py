@@ -141,7 +141,8 @@ def test_numbers_of_answers_are_kept_only_if_the_person_agrees(
     recording_browser: ExtensionBrowser, reporter: World, keeps: bool
 ) -> None:
     ok(reporter.owner.web.patch(f"/projects/{reporter.project}", json={"capture_policy": {"bodies": "shape"}}))
-    shown = """<!doctype html><meta charset="utf-8"><title>Cart</title><p>Total <b data-testid="total"></b></p><script type="module">
+    shown = """<!doctype html><meta charset="utf-8"><title>Cart</title><p>Total <b data-testid="total"></b></p>
+    <script type="module">
       const { price } = await (await fetch("/api/cart")).json();
       document.querySelector("b").textContent = price.toFixed(2) + " €";
     </script>"""
