@@ -66,6 +66,8 @@ def write(**fields: Any) -> str | None:
         ({"is": "attribute", "name": "alt", "right": "x"},
          "expect(page.getByTestId('total')).toHaveAttribute('alt', 'x')"),
         ({"is": "visible"}, "expect(page.getByTestId('total')).toBeVisible()"),
+        ({"is": "visible", "other": {"selectors": ["#a"]}},
+         "expect(page.getByTestId('total')).toBeVisibleNear(page.locator('#a'))"),
         ({"is": "absent"}, "expect(page.getByTestId('total')).toBeHidden()"),
         ({"is": "enabled"}, "expect(page.getByTestId('total')).toBeEnabled()"),
         ({"is": "disabled"}, "expect(page.getByTestId('total')).toBeDisabled()"),

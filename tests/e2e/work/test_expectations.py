@@ -25,21 +25,27 @@ document.querySelector('#add').onclick = () => {{
   setTimeout(() => {{
     document.querySelector('#cart').innerHTML = `{cart}`;
     history.pushState(null, '', '{path}');
+    const now = new Date();
+    const day = [now.toISOString().slice(0, 10), Date().slice(11, 15), new Date(Date.now()).getMonth()];
+    document.querySelector('#day').textContent = [...day, new Date(0) - 0, now instanceof Date].join(' ') + '{later}';
+    {help}
   }}, 300);
 }};
 </script>"""
 CART = """{total}<p id="sum">80.00&nbsp;€</p><input id="amount" value="{amount}"><ul>{rows}</ul>
 <img id="logo" alt="{alt}">
 <button id="pay" {pay}>Pay</button><p id="old" {old}>Old</p><button id="go">Continue to payment</button>
-<nav id="menu">Menu</nav><b id="badge">New</b><b id="name">Lamp</b>"""
+<p id="day"></p><nav id="menu">Menu</nav><b id="badge">New</b><b id="name">Lamp</b>"""
 WRONG = {
     "title": "undefined", "width": 60, "left": -90, "badge": 10, "path": "/cart", "total": "40.00 €", "amount": "1",
-    "rows": "<li>1", "alt": "", "pay": "disabled", "old": "",
+    "rows": "<li>1", "alt": "", "pay": "disabled", "old": "", "later": " later", "help": "",
 }  # fmt: skip
 RIGHT = {
     "title": "Cart", "width": 300, "left": 5, "badge": 400, "path": "/done", "total": "80.00 €", "amount": "2",
-    "rows": "<li>1<li>2", "alt": "Acme", "pay": "", "old": "hidden",
+    "rows": "<li>1<li>2", "alt": "Acme", "pay": "", "old": "hidden", "later": "",
+    "help": """document.body.insertAdjacentHTML('beforeend', '<a href="/help">Help</a>');""",
 }  # fmt: skip
+DAY = "2026-11-21 2026 10 0 true"
 WORDS = "“Total” should be “80.00 €”; it was “40.00 €”"
 
 
@@ -56,7 +62,10 @@ EXPECTATIONS = [
     point("li", "count", seen="1", right="2"),
     point("#logo", "attribute", name="alt", seen=""),
     point("#pay", "enabled"),
+    # the page reads the time of the capture
+    point("#day", "text", seen=f"{DAY} later", right=DAY),
     point("#old", "absent"),
+    {"is": "visible", "target": {"role": "link", "name": "Help"}, "other": {"selectors": ["#go"]}, "at": AT},
     point("#go", "fits"),
     point("#menu", "inside"),
     point("#badge", "apart", other={"selectors": ["#name"]}),

@@ -81,13 +81,13 @@ class ActionTarget(Struct, gc=False, forbid_unknown_fields=True):
 
     role: Annotated[Line | None, Meta(description="Its ARIA role.", examples=["button"])] = None
     name: Annotated[Line | None, Meta(description="Its accessible name.", examples=["Apply gift card"])] = None
-    test_id: Annotated[Line | None, Meta(description="The value of its test id attribute.")] = None
+    test_id: Annotated[Line | None, Meta(description="Its test id.")] = None
     text: Annotated[Line | None, Meta(description="The start of its text.")] = None
     selectors: Annotated[
         list[Line],
         Meta(
             max_length=MAX_SELECTORS,
-            description="Playwright locators that find only this element, best first.",
+            description="Playwright locators of it alone, best first.",
             examples=[['role=button[name="Apply gift card"]', "#gift > button"]],
         ),
     ] = field(default_factory=list[str])

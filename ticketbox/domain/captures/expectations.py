@@ -41,7 +41,9 @@ class Aspect(StrEnum):
 PAGE_ASPECTS = {Aspect.URL, Aspect.TITLE}
 # `right` says what would be right; without it, anything but `seen` is
 COMPARED = {Aspect.TEXT, Aspect.VALUE, Aspect.COUNT, Aspect.ATTRIBUTE, *PAGE_ASPECTS}
-RELATIONS = {Aspect.INSIDE, Aspect.APART, Aspect.SAME_AS}
+# of two elements; those in the second set can be said without the other
+RELATIONS = {Aspect.APART, Aspect.SAME_AS}
+LOOSE_RELATIONS = {Aspect.INSIDE, Aspect.VISIBLE}
 
 ShownText = Annotated[str, Meta(max_length=SHOWN), match_whole(r"[^\x00]*")]
 
@@ -66,12 +68,11 @@ class SentExpectation(Struct, gc=False, forbid_unknown_fields=True, kw_only=True
     is_: Annotated[
         Aspect,
         Meta(
-            description="What is wrong, or what it should be: `fits` is not cut off, `apart` doesn't overlap `other`."
+            description="`text`, `value`, `count`, `attribute`, `url`, `title`, or what it should be: `visible`, "
+            "`absent`, `enabled`, `disabled`, `checked`, `fits` (not cut off), `inside`, `apart`, `same_as`."
         ),
     ] = field(name="is")
-    target: Annotated[
-        ActionTarget | None, Meta(description="The element; null for `url` and `title`. Locators without its own text.")
-    ] = None
+    target: Annotated[ActionTarget | None, Meta(description="The element; null for `url` and `title`.")] = None
     frame: FrameAddress = None
     frame_path: Annotated[
         list[Line], Meta(max_length=MAX_FRAMES, description="Locators of the frames around it, outermost first.")
@@ -84,7 +85,7 @@ class SentExpectation(Struct, gc=False, forbid_unknown_fields=True, kw_only=True
     right: Annotated[ShownText | None, Meta(description="What it should show.", examples=["80.00 €"])] = None
     other: Annotated[
         ActionTarget | None,
-        Meta(description="The element for `apart`, `same_as` and `inside`; null for `inside` is the window."),
+        Meta(description="The element for `apart`, `same_as`, `inside` (null: the window), or near what is missing."),
     ] = None
     shown: Annotated[ShownTexts | None, Meta(description="What people read, where `seen` has stand-ins.")] = None
     at: Annotated[Time | None, Meta(description="When it was seen. Default: when the capture was taken.")] = None
@@ -116,9 +117,8 @@ def _list_target_faults(sent: SentExpectation) -> list[Fault]:
         faults.append(Fault("target", "must have a selector, a test id, a text, or a role and a name"))
     if sent.other is not None and not _is_located(sent.other):
         faults.append(Fault("other", "must have a selector, a test id, a text, or a role and a name"))
-    if (sent.other is None) == (sent.is_ in {Aspect.APART, Aspect.SAME_AS}):
-        if sent.is_ is not Aspect.INSIDE:
-            faults.append(Fault("other", "must be an element for `apart` and `same_as`, and null otherwise"))
+    if (sent.other is None) == (sent.is_ in RELATIONS) and sent.is_ not in LOOSE_RELATIONS:
+        faults.append(Fault("other", "must be an element for `apart` and `same_as`, and null otherwise"))
     elif sent.other is not None and sent.other == sent.target:
         faults.append(Fault("other", "must be another element than `target`"))
     if (sent.name is None) == (sent.is_ is Aspect.ATTRIBUTE):
@@ -165,7 +165,7 @@ def describe_expectation(sent: SentExpectation) -> str:
     other = "the window" if sent.other is None else _name_element(sent.other, sent, "the")
     match sent.is_:
         case Aspect.VISIBLE:
-            return f"{name} should be visible"
+            return f"{name} should be visible{'' if sent.other is None else f', near {other}'}"
         case Aspect.ABSENT:
             return f"{name} should not be here"
         case Aspect.ENABLED | Aspect.DISABLED:

@@ -83,7 +83,7 @@ async def redact_expectation(
         {
             "capture_id": "cap_1b4e7h0k3n6q",
             "is": "text",
-            "target": {"role": "status", "name": "Total", "selectors": ["#total"]},
+            "target": {"selectors": ["#total"]},
             "seen": "40.00 €",
             "right": "80.00 €",
         },

@@ -78,7 +78,7 @@ async def redact_evidence(services: Services, actor: Actor, args: AddEvidence, c
     prepare=redact_evidence,
     tool=Tool(
         "Add evidence",
-        "Use this for what `ticketbox prove` can't run: a statement, a picture or a verification.",
+        "Use this for what `ticketbox prove` can't run.",
         {"criterion_id": "crt_7f2m9x4k1q8d", "text": "The total has the discount in Firefox, too"},
         unlisted=("duration_ms", "output", "dirty", "idempotency_key"),
     ),

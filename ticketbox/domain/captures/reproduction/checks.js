@@ -13,7 +13,7 @@ import { isApart, isInside, isWhole } from './boxes.js';
 
 /** How long all checks wait together for what they expect, and each at least; what holds has to hold on. */
 const [CHECKS_MS, CHECK_MS, HOLDS_MS] = [5_000, 200, 500];
-/** What may be said of an element that isn't there. */
+/** What may be said of an element that isn't there; another one beside it has to be. */
 const WITHOUT_ELEMENT = new Set(['visible', 'absent', 'count']);
 const POLL_MS = 50;
 const READS = { timeout: 1_000 };
@@ -30,6 +30,7 @@ const MATCHERS = /** @type {Record<string, (it: any, ...given: any[]) => Promise
   toHaveURL: async (page, path) => readAddress(page.url()) === readAddress(new URL(path, page.url()).href),
   toHaveTitle: async (page, title) => fold(await page.title()) === fold(title),
   toBeVisible: (it) => it.isVisible(),
+  toBeVisibleNear: (it) => it.isVisible(), // without the other, this isn't where it should be: `findProblem`
   toBeHidden: async (it) => !(await it.isVisible()),
   toBeEnabled: (it) => it.isEnabled(READS),
   toBeDisabled: async (it) => !(await it.isEnabled(READS)),
@@ -99,9 +100,10 @@ export function createChecks(page, expectations, settle, noteError) {
  * @param {string} is @param {Locator[]} elements
  */
 async function findProblem(is, elements) {
-  for (const each of elements) {
+  for (const [index, each] of elements.entries()) {
     const count = await each.count();
     if (count > 1 && is !== 'count') return `${count} elements match`;
+    if (count === 0 && index > 0) return "the other element isn't there";
     if (count === 0 && !WITHOUT_ELEMENT.has(is)) return "the element isn't there";
     if (BOXES.has(is) && !(await each.isVisible())) return "the element isn't visible";
   }

@@ -15,7 +15,10 @@ _MATCHERS = {
     Aspect.VISIBLE: "toBeVisible", Aspect.ABSENT: "toBeHidden", Aspect.ENABLED: "toBeEnabled",
     Aspect.DISABLED: "toBeDisabled", Aspect.CHECKED: "toBeChecked", Aspect.FITS: "toFit",
 }  # fmt: skip
-_OF_OTHER = {Aspect.INSIDE: "toBeInside", Aspect.APART: "toBeApartFrom", Aspect.SAME_AS: "toHaveTextOf"}
+_OF_OTHER = {
+    Aspect.INSIDE: "toBeInside", Aspect.APART: "toBeApartFrom", Aspect.SAME_AS: "toHaveTextOf",
+    Aspect.VISIBLE: "toBeVisibleNear",
+}  # fmt: skip
 _COMPARING = {
     Aspect.TEXT: "toHaveText", Aspect.VALUE: "toHaveValue", Aspect.COUNT: "toHaveCount",
     Aspect.ATTRIBUTE: "toHaveAttribute", Aspect.URL: "toHaveURL", Aspect.TITLE: "toHaveTitle",
@@ -71,7 +74,7 @@ def _write_check(expectation: Expectation, seen: str | None, right: str | None) 
     subject = "page" if aspect in PAGE_ASPECTS else _locate(expectation, expectation.target)
     if subject is None:
         return None
-    if aspect in _OF_OTHER:
+    if aspect in _OF_OTHER and (aspect is not Aspect.VISIBLE or expectation.other is not None):
         other = _locate(expectation, expectation.other)
         if other is None and expectation.other is not None:
             return None

@@ -11,6 +11,7 @@ interface Checks {
   toHaveURL(path: string): Promise<void>;
   toHaveTitle(title: string): Promise<void>;
   toBeVisible(): Promise<void>;
+  toBeVisibleNear(other: Locator): Promise<void>;
   toBeHidden(): Promise<void>;
   toBeEnabled(): Promise<void>;
   toBeDisabled(): Promise<void>;

@@ -63,10 +63,11 @@ export function expectChoice(element: Element, choice: Choice, other: Element | 
   }
 }
 
-/** Expect something that isn't there: it has a name, and a role except for plain text. */
+/** Expect something that isn't there, near what is: it has a name, and a role except for plain text. */
 export function expectMissing(near: Element, name: string, role: string | null): Expectation {
   const named = role ? { role, name, text: null } : { role, name: null, text: name };
-  return { is: 'visible', ...place(near, () => ({ ...named, test_id: null, selectors: [] })) };
+  const missing = place(near, () => ({ ...named, test_id: null, selectors: [] }));
+  return { is: 'visible', other: describePlace(near), ...missing };
 }
 
 function place(element: Element, describe: (element: Element) => ActionTarget): Omit<Expectation, 'is'> {

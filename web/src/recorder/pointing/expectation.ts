@@ -15,7 +15,7 @@ export function describeExpectation(sent: Expectation): string {
   const other = sent.other ? nameElement(sent.other, sent, 'the') : 'the window';
   switch (sent.is) {
     case 'visible':
-      return `${name} should be visible`;
+      return `${name} should be visible${sent.other ? `, near ${other}` : ''}`;
     case 'absent':
       return `${name} should not be here`;
     case 'enabled':
