@@ -154,6 +154,9 @@ def test_numbers_of_answers_are_kept_only_if_the_person_agrees(
             await route.fulfill(content_type="text/html", body=shown)
 
     async def work() -> str:
+        options = await recording_browser.open_options()  # to load the project's policy
+        await options.evaluate("() => chrome.runtime.sendMessage({kind: 'load-projects'})")
+        await options.close()
         page = await recording_browser.context.new_page()
         await page.route("http://shop.test/**", answer)
         await page.goto("http://shop.test/cart")

@@ -106,6 +106,8 @@ export interface Draft {
   expectations?: Expectation[];
   /** The ids of the requests whose answers keep their numbers, because the person agreed to it. */
   keptNumbers?: string[];
+  /** Whether the popup let them point in the page: nothing else may answer. */
+  isPointing?: boolean;
   /** What they pointed at last, until the popup has added it. */
   pointed?: PointedElement;
   /** How many earlier documents of the tab the streams begin with. */

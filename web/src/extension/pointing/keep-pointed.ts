@@ -10,8 +10,8 @@ export async function keepPointed(
   { tab }: chrome.runtime.MessageSender,
 ): Promise<boolean> {
   const draft = (await drafts.getAll()).find((each) => each.tab === tab?.id);
-  if (!draft) return false;
-  if (pointed) await drafts.put({ ...draft, pointed });
+  if (!draft?.isPointing) return false;
+  await drafts.put({ ...draft, isPointing: false, ...(pointed && { pointed }) });
   return chrome.action.openPopup({ windowId: tab!.windowId }).then(
     () => true,
     () => false,

@@ -116,10 +116,10 @@ export class OpenDraft {
     await drafts.put({ ...this.draft!, filled, isOutdated: true });
   }
 
-  /** Store the whole draft, once everything that the page recorded is read. */
-  async saveWhole(): Promise<void> {
+  /** Store the whole draft with changes, once everything that the page recorded is read. */
+  async saveWhole(changes: Partial<Draft> = {}): Promise<void> {
     await this.#reading;
-    await drafts.put({ ...this.draft!, filled: $state.snapshot(this.fields) });
+    await drafts.put({ ...this.draft!, ...changes, filled: $state.snapshot(this.fields) });
   }
 
   /** Wait until everything that the page recorded is read. */
