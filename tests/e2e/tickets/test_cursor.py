@@ -56,7 +56,11 @@ def test_j_j_j_e_e_s_changes_three_neighbours(chromium: Chromium, world: World) 
         await expect_focus(page, "Card 8")
 
         await page.keyboard.press("f")
-        await page.get_by_role("option", name="No label").click()
+        async with page.expect_response(
+            lambda response: "has_labels=false" in response.url and world.columns[1] in response.url
+        ) as filtered:
+            await page.get_by_role("option", name="No label").click()
+        await (await filtered.value).finished()
         await page.keyboard.press("Escape")
         await expect(page.get_by_role("combobox", name="Filter")).to_have_count(0)
         await press(page, "j")
