@@ -16,7 +16,7 @@ from tests.fault.noisy_neighbours import ABUSERS, KINDS, NoisyNeighbour, Task
 pytestmark = pytest.mark.long
 
 MB_MORE = {"one abusive token": 64, "one slow client": 64, "one huge upload": 256, "one backup": 64, ABUSERS: 128}
-SECONDS = 5  # on a slow machine, a token needs more than two to use its budget
+SECONDS = 2
 SAMPLE_SECONDS = 0.2
 
 
