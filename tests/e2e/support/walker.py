@@ -85,7 +85,7 @@ class Walker:
             return LocatorResult(None, 0, False)
         count, is_right, is_connected = 0, False, False
         try:
-            while not is_connected:  # again, if the page drew its elements anew in between
+            while not is_connected:  # again, if the page rebuilt its elements in between
                 handle = await wanted.element_handle()
                 frame = await handle.owner_frame() or self.page.main_frame
                 found = frame.locator(selector)
