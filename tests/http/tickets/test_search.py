@@ -42,6 +42,24 @@ def failing(world: World, message: str = "cart is undefined", **envelope: Any) -
     return ok(world.api.post("/captures", files=build_parts(given)))["ticket_id"]
 
 
+def test_errors_of_a_poorer_second_capture_are_found(world: World) -> None:
+    """The ticket goes on showing its first capture, which has a replay."""
+    ticket = make_capture(world)["ticket_id"]
+    page = {"url": "https://shop.example/basket", "title": "Basket"}
+    given = capture_arguments(world.project, project_id=None, ticket_id=ticket, page=page)
+    error = {
+        "ts": 1_795_253_399_000.5,
+        "seq": 1,
+        "kind": "error",
+        "name": "TypeError",
+        "message": "coupon is undefined",
+    }
+    given |= {"errors": json.dumps([error]).encode(), "replay": b"[]"}
+    ok(world.api.post("/captures", files=build_parts(given)))
+    for q in ("error:coupon", "page:basket", 'error:"no cart"'):
+        assert find(world.api, q) == [ticket], q
+
+
 def test_words_are_found_in_every_field(world: World) -> None:
     ticket = world.ticket("The cart", description="It stays *empty*", branch="fix/checkout-total")["id"]
     world.ticket("Something else")

@@ -123,13 +123,31 @@ SELECT t.id AS id, t.public_id AS ticket, separate_words(t.title) AS title,
   'c' || p.company_id || ' p' || t.project_id || ' s' || t.status || ' r' || t.resolved || ' y' || t.priority
   || ifnull((SELECT group_concat(' l' || hex(lower(value)), '') FROM json_each(t.labels)), '')
   || ifnull((SELECT group_concat(' a' || a.user_id, '') FROM ticket_assignee a WHERE a.ticket_id = t.id), ' anone')
-  || iif(t.branch IS NULL, '', ' hbranch') || iif(t.capture_id IS NULL, '', ' hcapture')
+  || iif(t.branch IS NULL, '', ' hbranch')
+  || iif(EXISTS (SELECT 1 FROM capture k WHERE k.ticket_id = t.id), ' hcapture', '')
   || iif(EXISTS (SELECT 1 FROM comment c WHERE c.ticket_id = t.id), ' hcomments', '')
   || iif(EXISTS (SELECT 1 FROM asset f WHERE f.ticket_id = t.id AND f.kind = 'attachment'), ' hattachment', '')
   || iif(EXISTS (SELECT 1 FROM capture k WHERE k.ticket_id = t.id AND k.error_words || k.console_words <> ''),
     ' herrors', '')
   || strftime(' d%Y d%Y%m', t.created_at / 1000, 'unixepoch') AS scope
 FROM ticket t JOIN project p ON p.id = t.project_id;
+DROP TRIGGER search_ticket_changed;
+CREATE TRIGGER search_ticket_changed
+AFTER UPDATE OF project_id, title, description, status, resolved, priority, labels, branch, source_url
+ON ticket
+WHEN old.project_id <> new.project_id OR old.title <> new.title OR old.description <> new.description
+  OR old.status <> new.status OR old.resolved <> new.resolved OR old.priority <> new.priority
+  OR old.labels <> new.labels OR old.branch IS NOT new.branch OR old.source_url IS NOT new.source_url
+BEGIN
+  DELETE FROM search WHERE rowid = new.id;
+  INSERT INTO search (rowid, ticket, title, branch, description, comments, address, errors, console, scope)
+    SELECT * FROM searchable WHERE id = new.id;
+END;
+CREATE TRIGGER search_capture_added AFTER INSERT ON capture BEGIN
+  DELETE FROM search WHERE rowid = new.ticket_id;
+  INSERT INTO search (rowid, ticket, title, branch, description, comments, address, errors, console, scope)
+    SELECT * FROM searchable WHERE id = new.ticket_id;
+END;
 INSERT INTO search (rowid, ticket, title, branch, description, comments, address, errors, console, scope)
 SELECT * FROM searchable;
 
