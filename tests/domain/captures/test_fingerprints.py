@@ -5,8 +5,14 @@ import time
 import pytest
 
 from ticketbox.domain.captures.capture import ErrorEntry, ErrorKind, Frame
-from ticketbox.domain.captures.fingerprints import MAX_ERRORS, fingerprint_errors, fingerprint_message, fingerprint_page
-from ticketbox.domain.tickets.records import Similarity
+from ticketbox.domain.captures.fingerprints import (
+    MAX_ERRORS,
+    find_main_error,
+    fingerprint_errors,
+    fingerprint_message,
+    fingerprint_page,
+)
+from ticketbox.domain.tickets.records import FrequentError, Similarity
 
 
 def error(message: str, *frames: tuple[str, str], name: str = "TypeError", source: str | None = None) -> ErrorEntry:
@@ -32,6 +38,15 @@ def test_source_is_the_location_without_frames() -> None:
     assert one == values(error("x", source="https://shop.example/app-91be07.js:99:1"))
     assert set(one) == {Similarity.ERROR, Similarity.MESSAGE}
     assert set(values(error("x"))) == {Similarity.MESSAGE}
+
+
+def test_main_error_is_named_by_what_tells_it_apart() -> None:
+    assert find_main_error([]) is None
+    assert find_main_error([error("x is undefined"), error("no", name="Error")]) == FrequentError("TypeError", 1)
+    gone = error("Cart is gone\nafter a minute", name="Error")
+    assert find_main_error([gone, error("x"), gone]) == FrequentError("Cart is gone", 2)
+    assert find_main_error([error("word " * 30, name="")]) == FrequentError("word " * 11 + "word…", 1)
+    assert find_main_error([error("", name="Error"), error("", name="")]) == FrequentError("Error", 2)
 
 
 def test_name_counts_once_and_empty_message_not_at_all() -> None:

@@ -21,6 +21,7 @@ from ticketbox.domain.tickets.records import FrequentError, Similarity
 MAX_ERRORS = 20
 FRAMES = 3
 _MAX_LABEL = 200
+_MAX_NAME = 60
 _FAILURE_LINES = 4
 _BUILD = re.compile(RULES["build"])
 _SEGMENT = re.compile(rf"[0-9]+|{RULES['id']}|{RULES['hex']}|[a-z]{{1,5}}[-_][0-9a-z]*[0-9][0-9a-z]*")
@@ -56,11 +57,17 @@ def fingerprint_errors(entries: Iterable[ErrorEntry]) -> list[Fingerprint]:
 
 
 def find_main_error(entries: Iterable[ErrorEntry]) -> FrequentError | None:
-    """Return the class of errors that happened most often; of equal ones, the first."""
+    """Return the class of errors that happened most often; of equal ones, the first. `Error` says nothing as a class."""
     counts = Counter[str]()
     for entry in entries:
-        counts[entry.name or "Error"] += entry.count
+        name = entry.name if entry.name != "Error" else None
+        counts[name or _clip_line(entry.message) or "Error"] += entry.count
     return FrequentError(*counts.most_common(1)[0]) if counts else None
+
+
+def _clip_line(text: str) -> str:
+    line = text.strip().partition("\n")[0].strip()
+    return line if len(line) <= _MAX_NAME else f"{line[: _MAX_NAME - 1].rstrip()}…"
 
 
 def fingerprint_message(text: str) -> Fingerprint | None:

@@ -62,7 +62,7 @@ class StreamCounts(msgspec.Struct, frozen=True):
 
 
 class FrequentError(msgspec.Struct, frozen=True):
-    """A class of errors in a capture, and how often it happened."""
+    """A class of errors in a capture, or what those without one say, and how often it happened."""
 
     name: str
     count: int
