@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 
 from tests.support.forge import Forge
 from tests.support.operation_cases import VERIFICATION, make_capture
+from tests.support.pictures import png
 from tests.support.server import World, ok
 from ticketbox.cli.client.connection import Server
 from ticketbox.cli.client.verify.comment import Result, build_comment, post_comment
@@ -84,6 +86,32 @@ def test_gitlab_has_one_note_and_a_status(gitlab: Forge) -> None:
     assert [each["state"] for each in gitlab.statuses] == ["failed", "success"]
     assert gitlab.statuses[1]["name"] == "ticketbox/WEB-42"
     assert gitlab.tokens == {"glpat"}
+
+
+def test_github_has_the_picture_on_its_own_branch(github: Forge) -> None:
+    for picture in (png(), png(), None):
+        post_comment(None, None, GONE, picture)
+        (comment,) = github.comments
+        shown = re.findall(r"!\[[^]]+\]\((\S+)\)", comment["body"])
+        assert [github.pictures[each] for each in shown] == ([picture] if picture else [])
+    assert len(github.pictures) == 2
+    assert github.branches == {"main", "ticketbox-pictures"}
+
+
+def test_gitlab_has_the_picture_as_an_upload(gitlab: Forge) -> None:
+    post_comment(None, None, GONE, png())
+    (address,) = gitlab.pictures
+    assert png() in gitlab.pictures[address]
+    assert f"]({address})" in gitlab.comments[0]["body"]
+
+
+def test_comment_is_written_without_a_picture_that_is_refused(
+    gitlab: Forge, capsys: pytest.CaptureFixture[str]
+) -> None:
+    gitlab.refused = {"/uploads"}
+    post_comment(None, None, GONE, png())
+    assert "![" not in gitlab.comments[0]["body"]
+    assert "can't add the picture" in capsys.readouterr().err
 
 
 def test_job_that_cannot_ask_who_it_is_finds_its_comment(github: Forge) -> None:

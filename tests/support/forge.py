@@ -1,5 +1,6 @@
 """A small server that speaks the API of GitHub and Gitea, or of GitLab, as far as comments and statuses need it."""
 
+import base64
 import json
 import re
 import threading
@@ -17,6 +18,8 @@ class Forge:
         self.comments: list[Json] = []
         self.statuses: list[Json] = []
         self.pulls: list[Json] = []
+        self.branches: set[str] = {"main"}
+        self.pictures: dict[str, bytes] = {}
         self.refused: set[str] = set()  # the ends of paths that are answered with 403
         self.tokens: set[str] = set()
         forge = self
@@ -27,7 +30,9 @@ class Forge:
 
             def _answer(self) -> None:
                 length = int(self.headers.get("content-length", 0))
-                body = json.loads(self.rfile.read(length) or b"null")
+                raw = self.rfile.read(length)
+                is_file = self.headers.get_content_type() == "multipart/form-data"
+                body = {"file": raw} if is_file else json.loads(raw or b"null")
                 forge.tokens.update(
                     self.headers[name] for name in ("Authorization", "PRIVATE-TOKEN", "JOB-TOKEN") if self.headers[name]
                 )
@@ -84,4 +89,23 @@ class Forge:
         if method == "POST" and rest.startswith("/statuses/") and body:
             self.statuses.append({"commit": rest.rpartition("/")[2], **body})
             return 201, {}
+        return self._store(method, rest, body or {})
+
+    def _store(self, method: str, rest: str, body: Json) -> tuple[int, Any]:
+        """Files: GitHub commits them to a branch that is there, GitLab takes uploads."""
+        if method == "POST" and self.kind == "gitlab" and rest == "/uploads":
+            name = re.search(rb'filename="([^"]+)"', body["file"])
+            assert name
+            address = f"/uploads/0123/{name[1].decode()}"
+            self.pictures[address] = body["file"]
+            return 201, {"url": address}
+        if method == "POST" and rest in {"/git/trees", "/git/commits"}:
+            return 201, {"sha": "c" * 40}
+        if method == "POST" and rest == "/git/refs":
+            self.branches.add(body["ref"].removeprefix("refs/heads/"))
+            return 201, {}
+        if method == "PUT" and rest.startswith("/contents/") and body["branch"] in self.branches:
+            address = f"https://forge.example/shop/web/blob/{body['branch']}/{rest.removeprefix('/contents/')}"
+            self.pictures[f"{address}?raw=true"] = base64.b64decode(body["content"])
+            return 201, {"content": {"html_url": address}}
         return 404, {}

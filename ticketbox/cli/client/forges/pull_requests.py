@@ -1,5 +1,6 @@
 """The pull request that a job or a checkout is about: its comment, and the statuses of its commits."""
 
+from base64 import b64encode
 from typing import Any, Protocol, cast
 from urllib.parse import quote
 
@@ -13,6 +14,7 @@ _PAGES = 20
 _PER_PAGE = 100
 # Who comments with the token of a job, which can't ask who it is.
 _JOBS = {"github-actions[bot]", "gitea-actions", "forgejo-actions"}
+_PICTURES = "ticketbox-pictures"  # a branch
 
 
 class Status(msgspec.Struct, frozen=True):
@@ -37,6 +39,10 @@ class Repository(Protocol):
 
     def set_status(self, commit: str, status: Status) -> None:
         """Set a status of a commit."""
+        ...
+
+    def store_picture(self, name: str, picture: bytes) -> str:
+        """Store a PNG picture under a name that is new; return the address for a comment."""
         ...
 
 
@@ -76,6 +82,26 @@ class GitHubRepository:
         }  # fmt: skip
         self._transport.call("POST", f"{self._path}/statuses/{commit}", given)
 
+    def store_picture(self, name: str, picture: bytes) -> str:
+        """Commit a picture to a branch that has nothing else: no call attaches files to comments. Not on Gitea."""
+        path = f"{self._path}/contents/{quote(name)}"
+        given = {"message": f"Add {name}", "content": b64encode(picture).decode(), "branch": _PICTURES}
+        try:
+            stored = self._transport.call("PUT", path, given)
+        except ForgeError:  # the branch isn't there yet
+            self._start_branch()
+            stored = self._transport.call("PUT", path, given)
+        return f"{stored['content']['html_url']}?raw=true"
+
+    def _start_branch(self) -> None:
+        text = "Pictures of verifications. `ticketbox verify --comment --pictures` adds them.\n"
+        file = {"path": "README.md", "mode": "100644", "type": "blob", "content": text}
+        tree = self._transport.call("POST", f"{self._path}/git/trees", {"tree": [file]})
+        first: Json = {"message": "Begin a branch for pictures", "tree": tree["sha"], "parents": []}
+        commit = self._transport.call("POST", f"{self._path}/git/commits", first)
+        branch = {"ref": f"refs/heads/{_PICTURES}", "sha": commit["sha"]}
+        self._transport.call("POST", f"{self._path}/git/refs", branch)
+
 
 class GitLabRepository:
     """GitLab, whose pull requests are merge requests, and whose comments are notes."""
@@ -107,6 +133,10 @@ class GitLabRepository:
             **({"target_url": status.url} if status.url else {}),
         }  # fmt: skip
         self._transport.call("POST", f"{self._path}/statuses/{commit}", given)
+
+    def store_picture(self, name: str, picture: bytes) -> str:
+        """Upload a picture to the project. The token of a job can't."""
+        return self._transport.upload(f"{self._path}/uploads", name.rpartition("/")[2], picture)["url"]
 
 
 def _find_authors(transport: Transport, field: str) -> set[str]:

@@ -25,6 +25,10 @@ class Transport(Protocol):
         """Call a path of the API."""
         ...
 
+    def upload(self, path: str, name: str, content: bytes) -> Any:
+        """Upload a file to a path of the API."""
+        ...
+
 
 class RestTransport:
     """An API at an address."""
@@ -35,9 +39,16 @@ class RestTransport:
 
     def call(self, method: str, path: str, body: dict[str, Any] | None = None) -> Any:
         """Send a request. Raises ForgeError."""
+        return self._send(method, path, json=body)
+
+    def upload(self, path: str, name: str, content: bytes) -> Any:
+        """Send a file. Raises ForgeError."""
+        return self._send("POST", path, files={"file": (name, content)})
+
+    def _send(self, method: str, path: str, **body: Any) -> Any:
         try:
             response = httpx2.request(
-                method, f"{self._api}/{path}", headers=self._headers, json=body, timeout=TIMEOUT_SECONDS
+                method, f"{self._api}/{path}", headers=self._headers, timeout=TIMEOUT_SECONDS, **body
             )
         except (httpx2.HTTPError, httpx2.InvalidURL) as error:
             raise ForgeError(f"{self._api} doesn't answer ({type(error).__name__})") from None
@@ -58,6 +69,10 @@ class CommandTransport:
         if body is not None:
             command += ["--header", "Content-Type: application/json", "--input", "-"]
         return _decode(run_program(command, json.dumps(body) if body is not None else ""))
+
+    def upload(self, path: str, name: str, content: bytes) -> Any:
+        """Raise ForgeError: not every version of the commands uploads files."""
+        raise ForgeError(f"{self._program} uploads no files; set a token instead")
 
 
 def run_program(command: list[str], given: str = "") -> bytes:

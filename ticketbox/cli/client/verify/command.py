@@ -47,12 +47,17 @@ from ticketbox.domain.work.verifications import MAX_ROUNDS
     "--comment", is_flag=True,
     help="Keep a comment on the pull request and a status of the commit up to date, with the job's token, gh or glab.",
 )  # fmt: skip
+@click.option(
+    "--pictures", is_flag=True,
+    help="Add the picture of the last round to the comment, where everybody who can read the repository sees it.",
+)  # fmt: skip
 @click.option("--browser", envvar="TICKETBOX_BROWSER", show_envvar=True, help="The path of another Chromium.")
 @click.option("--json", "wants_json", is_flag=True, help="Print the outcome as JSON.")
 def verify(
     key: str | None, branch: str | None, base_url: str, commit: str | None, rounds: int, capture: str | None,
     pack: Path | None, expect: str, storage_state: Path | None, setup: Path | None, offline: bool, live: bool,
-    no_sandbox: bool, trace: bool, no_post: bool, comment: bool, browser: str | None, wants_json: bool, url: str | None,
+    no_sandbox: bool, trace: bool, no_post: bool, comment: bool, pictures: bool, browser: str | None, wants_json: bool,
+    url: str | None,
 ) -> None:  # fmt: skip
     """Run the reproduction of a ticket's bug against an application, and post the verdict to the ticket.
 
@@ -70,6 +75,8 @@ def verify(
     from ticketbox.domain.core.ids import find_ticket_in_branch
 
     ticket = key or find_ticket_in_branch(branch or "")
+    if pictures and not comment:
+        raise click.UsageError("--pictures adds to the comment of --comment")
     if (key is None) == (branch is None):
         raise click.UsageError("name a ticket, or a branch with --branch")
     if ticket is None:
@@ -81,5 +88,6 @@ def verify(
             expect=Verdict(expect), storage_state=storage_state, setup=setup, offline=offline, live=live,
             sandboxed=not no_sandbox, traced=trace, no_post=no_post,
             browser=browser, wants_json=wants_json, url=url, comment=comment,
+            pictures=pictures,
         )
     )  # fmt: skip

@@ -1,6 +1,7 @@
 """`ticketbox verify --comment`: the result on the pull request (docs/use/verifications.md, "On the pull request")."""
 
 import contextlib
+import uuid
 from collections.abc import Generator
 from typing import Any
 
@@ -40,15 +41,18 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     before: str | None = None
 
 
-def post_comment(server: Server | None, branch: str | None, result: Result) -> None:
-    """Set the status of the commit, and comment on the pull request. Says what it couldn't do; that ends no run."""
+def post_comment(server: Server | None, branch: str | None, result: Result, picture: bytes | None = None) -> None:
+    """Set the status of the commit, and comment on the pull request, with a PNG picture if one is given.
+
+    Says what it couldn't do; that ends no run.
+    """
     known = result if server is None else _complete(server, result)
     with _report("find the pull request"):
         place = find_place()
         with _report("set the status of the commit"):
             _set_status(place, known)
         with _report("comment on the pull request"):
-            _write_comment(place, branch, known)
+            _write_comment(place, branch, known, picture)
 
 
 @contextlib.contextmanager
@@ -67,13 +71,18 @@ def _set_status(place: Place, result: Result) -> None:
         place.repository.set_status(result.commit, status)
 
 
-def _write_comment(place: Place, branch: str | None, result: Result) -> None:
+def _write_comment(place: Place, branch: str | None, result: Result, picture: bytes | None) -> None:
     number = place.number or (place.repository.find_pull_request(branch) if branch else None)
     if number is None:
         click.echo("The branch has no open pull request, so there is no comment.", err=True)
         return
+    body = build_comment(result)
+    if picture:
+        with _report("add the picture"):
+            address = place.repository.store_picture(f"{result.key}/{uuid.uuid4()}.png", picture)
+            body += f"\n![What the page showed at the end]({address})\n"
     marker = f"<!-- ticketbox-verify {result.ticket} -->"
-    place.repository.write_comment(number, marker, f"{marker}\n{build_comment(result)}")
+    place.repository.write_comment(number, marker, f"{marker}\n{body}")
     click.echo(f"Commented on pull request {number}.", err=True)
 
 

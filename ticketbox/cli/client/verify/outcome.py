@@ -97,6 +97,7 @@ class Request(msgspec.Struct, frozen=True):
     wants_json: bool
     url: str | None
     comment: bool
+    pictures: bool
 
 
 def verify_ticket(request: Request) -> None:
@@ -120,7 +121,7 @@ def verify_ticket(request: Request) -> None:
                 ticket=request.key, key=request.key, verdict=outcome.verdict, reason=outcome.reason, commit=commit,
                 passed=passed,
             )  # fmt: skip
-            post_comment(server, outcome.branch, result)
+            post_comment(server, outcome.branch, result, _read_file(picture) if request.pictures else None)
     if request.wants_json:
         click.echo(msgspec.json.format(msgspec.json.encode(outcome), indent=2))
     else:
@@ -272,10 +273,7 @@ def _post(server: Server, outcome: Outcome, picture: Path | None, trace: Path | 
 
 def _attach(server: Server, outcome: Outcome, field: str, file: Path | None) -> str | None:
     """Attach a file to the ticket, and return its id; None without one, or if the ticket has no room for it."""
-    try:
-        data = b"" if file is None else file.read_bytes()
-    except OSError:
-        data = b""
+    data = _read_file(file)
     if file is None or not data:
         return None
     name = f"verify-{(outcome.commit or '')[:7]}-{outcome.verdict.value}{file.suffix}"
@@ -285,6 +283,13 @@ def _attach(server: Server, outcome: Outcome, field: str, file: Path | None) -> 
         return decode_body(response)["id"]
     click.echo(f"The {field} couldn't be attached to the ticket.", err=True)
     return None
+
+
+def _read_file(file: Path | None) -> bytes:
+    try:
+        return b"" if file is None else file.read_bytes()
+    except OSError:
+        return b""
 
 
 def _print_outcome(outcome: Outcome) -> None:
