@@ -19,7 +19,8 @@ const FLOORS = {
   app: ABOVE_APP,
   'app/core': [...ABOVE_APP, ...ROOMS, 'captures', 'ui'],
   'app/ui': [...ABOVE_APP, ...ROOMS, 'captures'],
-  'app/captures': [...ABOVE_APP, ...ROOMS],
+  // people point at what is wrong in replays as on the page itself
+  'app/captures': ['extension', 'recorder(?!/pointing/)', 'reporter', ...ROOMS],
   extension: ABOVE_EXTENSION,
   'extension/!(pages)': [...ABOVE_EXTENSION, 'pages'],
   'extension/outbox': [...ABOVE_EXTENSION, 'pages', 'background', 'capture', 'recording'],

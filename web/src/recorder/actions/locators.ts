@@ -101,13 +101,13 @@ function describePrivate(element: Element): ActionTarget {
   return { ...target, role, selectors };
 }
 
-/** The locators of the frames around this document, outermost first; none if it is the page itself. */
-export function describeFrames(of: Window = window): string[] {
+/** The locators of the frames around this document, outermost first, up to a window; none if it is the page itself. */
+export function describeFrames(of: Window = window, page: Window | null = of.top): string[] {
   try {
-    if (of === of.parent) return [];
+    if (of === page || of === of.parent) return [];
     const element = of.frameElement;
     const inner = element ? describeFrameElement(element) : describeForeignFrame(of);
-    return [...describeFrames(of.parent), inner];
+    return [...describeFrames(of.parent, page), inner];
   } catch {
     return [describeForeignFrame(of)]; // what is around it isn't known
   }

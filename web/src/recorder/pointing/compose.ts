@@ -6,6 +6,7 @@ import { describeTarget, INTERACTIVE } from '../actions/locators';
 import { isPrivate } from '../actions/privacy';
 import type { ActionTarget, Expectation } from '../capture-types';
 import { describeFrame, describePlace } from './describe-place';
+import { isRecorded } from './find-element';
 import { isOutside, readChecked, readEnabled, readText, readValue } from './read-element';
 
 const MAX_OWN_TEXT = 80;
@@ -29,7 +30,7 @@ export function listChoices(element: Element): [choice: Choice, words: string][]
 
 /** What the person corrects in an element: its value, or its text; null if it has none, or a long one. */
 export function readCorrectable(element: Element): { is: 'text' | 'value'; seen: string } | null {
-  const value = readValue(element);
+  const value = isRecorded() ? null : readValue(element);
   if (value !== null) return { is: 'value', seen: value };
   const text = readText(element);
   return text === null ? null : { is: 'text', seen: text };

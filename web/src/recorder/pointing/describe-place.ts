@@ -1,8 +1,9 @@
 import { clip, nameOf, roleOf, textOf } from '../actions/accessible-name';
 import { attributeOf } from '../actions/dom';
-import { describeFrames, describeTarget, listSelectors, TEST_IDS } from '../actions/locators';
+import { describeTarget, listSelectors, TEST_IDS } from '../actions/locators';
 import { isField, isPrivate } from '../actions/privacy';
 import type { ActionTarget } from '../capture-types';
+import { describeFramesAround, isInFrame } from './find-element';
 import { findCaption, sharesText } from './read-element';
 
 /** Describe an element by locators without its own text, which is what may be wrong; `text` is what the page calls it. */
@@ -26,7 +27,6 @@ export function describePlace(element: Element): ActionTarget {
 
 /** The frames around an element: the address of its document, and their locators; nothing in the page itself. */
 export function describeFrame(element: Element): { frame?: string; frame_path?: string[] } {
-  const { defaultView } = element.ownerDocument;
-  if (!defaultView || defaultView === defaultView.top) return {};
-  return { frame: defaultView.location.href, frame_path: describeFrames(defaultView) };
+  if (!isInFrame(element)) return {};
+  return { frame: element.ownerDocument.location.href, frame_path: describeFramesAround(element) };
 }

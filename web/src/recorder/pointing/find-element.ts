@@ -1,6 +1,6 @@
 /** Finds elements of the page: under the pointer, with the focus, and beside another; in open shadow roots and frames, too. */
 import { hostOf, isElement } from '../actions/dom';
-import { TEST_IDS } from '../actions/locators';
+import { describeFrames, TEST_IDS } from '../actions/locators';
 
 /** What isn't shown. */
 const NOTHING = 'script, style, template, noscript, link, meta, head, title, [data-private] *';
@@ -15,9 +15,32 @@ export interface Box {
   height: number;
 }
 
+/** The document in which the person points: the page's own, or one that a frame shows, such as a replay. */
+let page = document;
+
+/** Point in a document from now on. */
+export function openDocument(next: Document): void {
+  page = next;
+}
+
 /** The innermost element at a point of the window; null if there is none. `own`: what isn't of the page. */
 export function findAt(x: number, y: number, own: Element): Element | null {
-  return findIn(document, x, y, own);
+  for (const frame of listFramesAround(page)) {
+    const { left, top, scale } = placeFrame(frame);
+    [x, y] = [(x - left) / scale, (y - top) / scale];
+  }
+  return findAtPoint([x, y], own);
+}
+
+/** The innermost element at a point of the page. */
+export function findAtPoint([x, y]: [x: number, y: number], own: Element): Element | null {
+  return findIn(page, x, y, own);
+}
+
+/** The frames around a document in the window, outermost first. */
+function listFramesAround(inner: Document): Element[] {
+  const frame = frameOf(inner.documentElement);
+  return frame ? [...listFramesAround(frame.ownerDocument), frame] : [];
 }
 
 function findIn(root: Document | ShadowRoot, x: number, y: number, own: Element): Element | null {
@@ -76,7 +99,7 @@ function frameOf(element: Element): Element | null {
 
 /** The innermost element with the focus; null if it is the page. */
 export function findFocused(): Element | null {
-  let element = document.activeElement;
+  let element = page.activeElement;
   while (element) {
     const inner: Element | null | undefined =
       element.shadowRoot?.activeElement ?? readFrame(element)?.activeElement;
@@ -88,8 +111,28 @@ export function findFocused(): Element | null {
 
 /** The element around an element, out of shadow roots and frames; null at the page's own body. */
 export function findParent(element: Element): Element | null {
-  const isBody = element === element.ownerDocument.body;
-  return isBody ? frameOf(element) : (element.parentElement ?? hostOf(element));
+  if (element !== element.ownerDocument.body) return element.parentElement ?? hostOf(element);
+  return isInFrame(element) ? frameOf(element) : null;
+}
+
+/** Whether an element is in a frame of the page. */
+export function isInFrame(element: Element): boolean {
+  return element.ownerDocument !== page;
+}
+
+/** The locators of the frames of the page that an element is in, outermost first. */
+export function describeFramesAround(element: Element): string[] {
+  return describeFrames(element.ownerDocument.defaultView!, page.defaultView!);
+}
+
+/** Where arrow keys begin. */
+export function findFirst(): Element {
+  return findFirstChild(page.body) ?? page.body;
+}
+
+/** Whether the page is a recorded one, in which fields have masks instead of values. */
+export function isRecorded(): boolean {
+  return page !== document;
 }
 
 /** The element around that has nothing else in it and a name for tests: a cell with a test id around its `<b>`. */

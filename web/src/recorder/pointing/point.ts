@@ -15,11 +15,14 @@ import { createElement } from './create-element';
 import { foldSpaces } from './expectation';
 import {
   findAt,
+  findAtPoint,
   findBox,
+  findFirst,
   findFirstChild,
   findFocused,
   findParent,
   findSibling,
+  openDocument,
   type Box,
 } from './find-element';
 import { findLabel } from './read-element';
@@ -44,13 +47,24 @@ export interface PointedElement {
   box: Box | null;
 }
 
+/** What a person points at instead of this page: one that a replay shows. */
+export interface ReplayedPage {
+  document: Document;
+  /** Where it is wrong, in pixels of the page: the card opens there. */
+  point?: [x: number, y: number] | undefined;
+}
+
 let running: Pointing | undefined;
 
 /** Let the person point. `masks`: what the projects hide. Resolves to null if they leave. */
-export function startPointing(masks: readonly string[]): Promise<PointedElement | null> {
+export function startPointing(
+  masks: readonly string[],
+  replayed?: ReplayedPage,
+): Promise<PointedElement | null> {
   running?.leave();
   hideParts(masks);
-  return new Promise((done) => (running = new Pointing(done)));
+  openDocument(replayed?.document ?? document);
+  return new Promise((done) => (running = new Pointing(done, replayed?.point)));
 }
 
 class Pointing {
@@ -79,7 +93,7 @@ class Pointing {
   #card: HTMLElement | null = null;
   #hasScrolled = false;
 
-  constructor(done: (pointed: PointedElement | null) => void) {
+  constructor(done: (pointed: PointedElement | null) => void, point?: [x: number, y: number]) {
     this.#done = done;
     const start = findFocused();
     for (const type of EVENTS.split(' '))
@@ -88,7 +102,9 @@ class Pointing {
     this.#root.append(this.#marked, this.#mark, this.#tag, this.#bar);
     showOverPage(this.#host, this.#root);
     this.#root.focus();
-    this.#highlight(start);
+    const pointed = point && findAtPoint(point, this.#host);
+    if (pointed) this.#choose(pointed);
+    else this.#highlight(start);
   }
 
   readonly #route = (event: Event): void => {
@@ -142,7 +158,7 @@ class Pointing {
   }
 
   #findNext(key: string): Element | null {
-    if (!this.#current) return /^Arrow/.test(key) ? (findFirstChild(document.body) ?? document.body) : null;
+    if (!this.#current) return /^Arrow/.test(key) ? findFirst() : null;
     if (key === 'ArrowUp') return findParent(this.#current);
     if (key === 'ArrowDown') return findFirstChild(this.#current);
     if (key === 'ArrowLeft') return findSibling(this.#current, -1);

@@ -31,6 +31,13 @@ export function markBounds(mark: Shape): Box {
   }
 }
 
+/** What a mark points at: the head of an arrow, else its middle. */
+export function findPointed(mark: Shape): Point {
+  if (mark.kind === 'arrow') return [mark.geometry.x2, mark.geometry.y2];
+  const { x, y, width, height } = markBounds(mark);
+  return [x + width / 2, y + height / 2];
+}
+
 /** The position of a mark's label. */
 export function labelPosition(mark: Mark, fontSize: number): Point {
   let at: Point;

@@ -41,7 +41,7 @@ export class Gesture {
 
   handleDown(event: PointerEvent & { currentTarget: HTMLElement }): void {
     const target = event.target as Element;
-    if (target.closest('button, textarea') || event.button === 2) return;
+    if (target.closest('button, textarea, [data-opens]') || event.button === 2) return;
     const at = this.toFrame(event, event.currentTarget);
     this.#pointers.set(event.pointerId, at);
     event.currentTarget.setPointerCapture(event.pointerId);
