@@ -131,6 +131,8 @@ def test_mark_of_the_screenshot_leads_to_its_place(chromium: Chromium, world: Wo
         await mark.focus()
         await page.keyboard.press("Enter")
         field = page.get_by_role("dialog", name="cell “40.00 €”").get_by_label("The text should be")
+        marks = page.get_by_role("region", name="Replay").locator(f"svg[viewBox='0 0 {WIDTH} {HEIGHT}']")
+        await expect(marks).to_be_visible()  # over the moment of the screenshot
         await field.fill("80.00 €")
         await page.keyboard.press("Enter")
         await expect(page.get_by_role("list", name="What is wrong").get_by_role("listitem")).to_contain_text([TOTAL])
@@ -143,6 +145,8 @@ def test_mark_of_the_screenshot_leads_to_its_place(chromium: Chromium, world: Wo
         await page.get_by_role("tab", name="Screenshot").click()
         await page.get_by_role("tab", name="Replay").click()
         await expect(page.get_by_role("button", name="What is wrong?", exact=True)).to_be_enabled()
+        await page.get_by_role("slider", name="Replay position").press("Home")
+        await expect(marks).to_have_count(0)
         await expect(page.locator("ticketbox-pointer")).to_have_count(0)
 
     use(chromium, world.owner, f"/tickets/{ticket['id']}/screenshot", visit)
