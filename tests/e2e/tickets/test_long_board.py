@@ -37,6 +37,25 @@ async def to_the_end(page: Page) -> None:
     raise AssertionError("the last card never came")
 
 
+@pytest.mark.long
+def test_lane_says_how_many_tickets_it_has_before_all_are_loaded(chromium: Chromium, world: World) -> None:
+    for number in range(103):
+        world.ticket(f"Number {number:02}", labels=["ui"] * (number % 2))
+
+    async def visit(page: Page) -> None:
+        count = page.get_by_role("region", name="To do").locator(".count")
+        await expect(count).to_have_text("103")
+        await expect(page.get_by_role("listitem").filter(has=page.locator("[data-ticket]")).first).to_have_attribute(
+            "aria-setsize", "-1"
+        )
+        world.ticket("One more")
+        await expect(count).to_have_text("104")
+        await page.goto(f"{page.url.partition('?')[0]}?label=ui")
+        await expect(count).to_have_text("51")
+
+    use(chromium, world.owner, f"/projects/{world.project}", visit)
+
+
 def test_only_visible_cards_are_rendered(chromium: Chromium, long_board: World) -> None:
     async def scroll(page: Page) -> None:
         await expect(card(page, 0)).to_be_visible()

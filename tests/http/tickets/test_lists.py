@@ -52,6 +52,22 @@ def test_tickets_without_labels_or_due_date_are_listed(shop: World) -> None:
     assert list_titles(shop, has_due_date=True) == ["UI"]
 
 
+def test_list_is_counted_where_it_is_asked_for(shop: World) -> None:
+    def count(**query: object) -> int:
+        page = ok(shop.api.get("/tickets", params={"project_id": shop.project, "limit": 1, "count": "true", **query}))
+        return page["total"]
+
+    assert count() == count(sort="-title") == count(status="all") == 7
+    assert count(label="bug,ui") == count(label="bug,ui", column_id=",".join(shop.columns)) == 3
+    assert count(assignee="me,Bob") == 2
+    assert count(ready=True) == 4
+    assert count(label="bug", assignee="me") == 0
+    first = ok(shop.api.get("/tickets", params={"project_id": shop.project, "limit": 2}))
+    assert "total" not in first
+    assert count(limit=2, cursor=first["next_cursor"]) == 7  # the whole list, and the cursor of one without a count
+    assert count(project_id=shop.new_project("Empty")) == 0
+
+
 @pytest.mark.parametrize("sort", ["created", "-updated", "priority", "-priority", "title"])
 def test_pages_of_several_values_have_every_ticket_once(shop: World, sort: str) -> None:
     given = {"project_id": shop.project, "label": "bug,ui", "sort": sort, "limit": 1}

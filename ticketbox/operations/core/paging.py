@@ -112,7 +112,7 @@ def build_page(actor: Actor, args: PageRequest, entries: Sequence[tuple[Position
 
 def _digest_query(actor: Actor, args: PageRequest) -> bytes:
     fields = msgspec.structs.asdict(typing.cast(msgspec.Struct, args))
-    for part in ("cursor", "limit", "wait_seconds"):
+    for part in ("cursor", "limit", "wait_seconds", "count"):
         fields.pop(part, None)
     text = msgspec.json.encode([actor.user, actor.credential, type(args).__name__, fields], order="deterministic")
     return hashlib.sha256(text).digest()[:9]

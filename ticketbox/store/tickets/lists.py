@@ -84,8 +84,12 @@ _IS_ASSIGNED = """EXISTS (
 _IS_UNASSIGNED = "NOT EXISTS (SELECT 1 FROM ticket_assignee a WHERE a.ticket_id = i.id)"
 
 
-def compose_query(wanted: TicketFilter, *, resumed: bool) -> str:
-    """Compose the list's query from constant parts.
+_READ_PAGE = f"SELECT {TICKET_COLUMNS} FROM chosen v CROSS JOIN ticket t ON t.id = v.id {TICKET_JOINS}"
+_COUNT_PAGE = "SELECT count(*) FROM chosen"
+
+
+def compose_query(wanted: TicketFilter, *, resumed: bool, page: str = _READ_PAGE) -> str:
+    """Compose the list's query from constant parts; `page` says what it returns of the chosen tickets.
 
     Each visible project contributes at most one page, read from an index in the list's order, and these are
     merged: the cost doesn't grow with the number of tickets. Only then are the page's rows read in full,
@@ -144,7 +148,7 @@ def compose_query(wanted: TicketFilter, *, resumed: bool) -> str:
     {home} AND t.id IN ({pages})
   ORDER BY {outer_order} LIMIT :limit
 )
-SELECT {TICKET_COLUMNS} FROM chosen v CROSS JOIN ticket t ON t.id = v.id {TICKET_JOINS}"""
+{page}"""
 
 
 def _compose_order(wanted: TicketFilter, first: str, *, resumed: bool) -> tuple[str, str, list[str]]:
@@ -219,6 +223,12 @@ def list_tickets(
     get_sort_values = itemgetter(*("key" if column == "id" else column for column in columns))
     rows.sort(key=get_sort_values, reverse=wanted.sort.startswith("-"))
     return list(zip(map(get_sort_values, rows), build_tickets(tx, rows), strict=True))
+
+
+def count_tickets(tx: Read, viewer: Viewer, wanted: TicketFilter, most: int) -> int:
+    """Count the tickets of a list, up to a number."""
+    given = {**build_parameters(viewer, wanted, None, most), "now": tx.now}
+    return tx.fetch_value(compose_query(wanted, resumed=False, page=_COUNT_PAGE), given)
 
 
 def _get_ready_place(row: dict[str, Any]) -> SortValues:

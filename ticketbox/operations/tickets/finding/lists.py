@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import Annotated
 
 import msgspec
-from msgspec import Meta
+from msgspec import UNSET, Meta, UnsetType
 
 from ticketbox.domain.core.access.policy import Actor
 from ticketbox.domain.core.access.scopes import Scope
@@ -52,10 +52,17 @@ class StatusFilter(StrEnum):
 TicketStatus = Annotated[StatusFilter, Meta(description="`active` by default.")]
 
 _UNASSIGNED = "none"
+MOST_COUNTED = 1_000
 
 
-class ListTickets(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """Returns tickets that match all the given filters. Several values of a filter are alternatives."""
+class TicketPage(Page[Ticket], frozen=True):
+    """`total` is how many tickets the whole list has; 1,000 means that many or more."""
+
+    total: int | UnsetType = UNSET
+
+
+class TicketQuery(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """Filters of a list of tickets, and its order."""
 
     company_id: CompanyId | None = None
     project_id: ProjectId | None = None
@@ -105,6 +112,12 @@ class ListTickets(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     cursor: Cursor | None = None
 
 
+class ListTickets(TicketQuery, frozen=True):
+    """Returns tickets that match all the given filters. Several values of a filter are alternatives."""
+
+    count: Annotated[bool, Meta(description="Also count them, up to 1,000: `total`.")] = False
+
+
 @operation(
     "list_tickets",
     scope=Scope.READ,
@@ -116,18 +129,20 @@ class ListTickets(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
         "Use this to list the tickets on a board or assigned to a user. To search for words, use search_tickets.",
         {"project_id": "Webshop", "assignee": ["me"], "status": "active"},
         tool_set="core",
-        unlisted=("company_id", "has_labels", "has_due_date"),
+        unlisted=("company_id", "has_labels", "has_due_date", "count"),
     ),
 )
-def list_tickets(tx: Read, actor: Actor, args: ListTickets) -> Page[Ticket]:
+def list_tickets(tx: Read, actor: Actor, args: ListTickets) -> TicketPage:
     """List the tickets that the caller can see.
 
     Archived tickets are listed only with status `archived` or `all`.
     """
-    return load_page(tx, actor, args)
+    page, wanted = _load_page(tx, actor, args)
+    total = lists.count_tickets(tx, actor.viewer, wanted, MOST_COUNTED) if args.count else UNSET
+    return TicketPage(page.items, page.next_cursor, page.note, total)
 
 
-def load_page(tx: Read, actor: Actor, args: ListTickets) -> Page[Ticket]:
+def _load_page(tx: Read, actor: Actor, args: TicketQuery) -> tuple[Page[Ticket], TicketFilter]:
     """Load a page of the tickets that the caller can see; an empty one says why."""
     check_labels(tx, actor, args.label or [], "label")
     args = _apply_view(tx, actor, args)
@@ -154,12 +169,12 @@ def load_page(tx: Read, actor: Actor, args: ListTickets) -> Page[Ticket]:
     after = decode_cursor(actor, args, lists.get_cursor_shape(wanted))
     page = build_page(actor, args, lists.list_tickets(tx, actor.viewer, wanted, after, args.limit + 1))
     if page.items or after is not None:
-        return page
+        return page, wanted
     note = explain_empty_list(tx, actor, company=company, project=project, column=columns, user=assignees)
-    return msgspec.structs.replace(page, note=note)
+    return msgspec.structs.replace(page, note=note), wanted
 
 
-class ExportTickets(ListTickets, frozen=True):
+class ExportTickets(TicketQuery, frozen=True):
     """The filters and the order of `list_tickets`."""
 
 
@@ -168,7 +183,8 @@ class ExportTickets(ListTickets, frozen=True):
 )  # fmt: skip
 def export_tickets(tx: Read, actor: Actor, args: ExportTickets) -> Content:
     """List a page of tickets as CSV, with times in UTC. `X-Next-Cursor` has the next page's cursor."""
-    return render_tickets(load_page(tx, actor, args))
+    page, _ = _load_page(tx, actor, args)
+    return render_tickets(page)
 
 
 def _show(*fields: TicketField) -> dict[str, Callable[[Ticket], str | None]]:
@@ -204,13 +220,13 @@ def render_tickets(page: Page[Ticket]) -> Content:
     return render_csv("tickets.csv", list(_COLUMNS), rows, page.next_cursor)
 
 
-def _apply_view(tx: Read, actor: Actor, args: ListTickets) -> ListTickets:
+def _apply_view(tx: Read, actor: Actor, args: TicketQuery) -> TicketQuery:
     """Fill in what the view says and the caller doesn't. Raises InvalidRequest for a view that the caller can't see."""
     if args.view is None:
         return args
     project = None if args.project_id is None else resolve_project_id(tx, actor, args.project_id)
     home, saved = load_saved_filters(tx, resolve_view_id(tx, actor, args.view, project))
-    defaults = {field.name: field.default for field in msgspec.structs.fields(ListTickets)}
+    defaults = {field.name: field.default for field in msgspec.structs.fields(TicketQuery)}
     given = {name for name, default in defaults.items() if getattr(args, name) != default}
     if given & {"label", "has_labels"}:
         given |= {"label", "has_labels"}
@@ -224,7 +240,7 @@ def _apply_view(tx: Read, actor: Actor, args: ListTickets) -> ListTickets:
     return msgspec.structs.replace(args, project_id=home, **filters)
 
 
-def _find_first_day_after(tx: Read, args: ListTickets) -> str | None:
+def _find_first_day_after(tx: Read, args: TicketQuery) -> str | None:
     """Return the first day on which tickets needn't be due to be listed."""
     days = [] if args.due_before is None else [args.due_before.isoformat()]
     if args.overdue:
@@ -233,7 +249,7 @@ def _find_first_day_after(tx: Read, args: ListTickets) -> str | None:
 
 
 def _resolve_filters(
-    tx: Read, actor: Actor, args: ListTickets
+    tx: Read, actor: Actor, args: TicketQuery
 ) -> tuple[str | None, str | None, tuple[str, ...], tuple[str, ...]]:
     """Return the ids of the company, project, columns and assignees; a column's name is one of the project, if given.
 

@@ -1,5 +1,6 @@
 import type { Column, Ticket, TicketDetail } from '../../../../generated/api';
 import type { VirtualItem } from '@tanstack/svelte-virtual';
+import { formatTicketCount } from '../list/count-tickets';
 import { matchesFilters, type Filters } from '../list/filters';
 
 /** A position in a column: directly before a ticket, or at the end. */
@@ -34,6 +35,8 @@ export class Lane {
   tickets = $state.raw<Ticket[]>([]);
   /** The cursor of the next page; null if all tickets are loaded. */
   cursor = $state<string | null>(null);
+  /** How many tickets follow those that are loaded; null if that isn't known, or there are very many. */
+  following = $state<number | null>(null);
   isLoading = $state(false);
   /** The cursor of the page that couldn't be loaded. */
   failedCursor: string | null = null;
@@ -42,6 +45,10 @@ export class Lane {
 
   constructor(column: Column) {
     this.column = column;
+  }
+
+  get count(): string {
+    return formatTicketCount(this.tickets.length, this.cursor !== null, this.following);
   }
 }
 

@@ -6,14 +6,24 @@ import { Problem } from '../../core/server/problem';
 import { toasts } from '../../core/toasts.svelte';
 import { workspace } from '../../core/workspace.svelte';
 import { afterPaint } from '../../ui/feedback/after-paint';
+import { countFollowing } from '../list/count-tickets';
 import { toQuery, type Filters } from '../list/filters';
 import { BoardModel, Lane, type CardGrid, type Position } from './board-model.svelte';
 
 const FIRST_PAGE_SIZE = 25; // fills a high screen; the server's page preloads these requests
 const PAGE_SIZE = 100;
 const MAX_LOADED = 1000; // of a lane, when the board is in swimlanes
+const REFRESHED = { limit: PAGE_SIZE, count: true };
 const DEBOUNCE_MS = 80;
 const MAX_SINGLE_REFRESHES = 20;
+
+/** What of a lane is asked of the server. */
+interface Asked {
+  limit: number;
+  cursor?: string;
+  /** Whether the lane's tickets are counted, which the first screenful doesn't wait for. */
+  count?: boolean;
+}
 
 /** A project's board: loads lanes, saves moves, and follows the events of the project. */
 export class Board extends BoardModel implements CardGrid {
@@ -34,7 +44,7 @@ export class Board extends BoardModel implements CardGrid {
     lanes.forEach((lane, index) => (lane.column = columns[index]!));
     const before = new Set(this.lanes);
     await Promise.all(
-      lanes.map((lane) => this.#refreshLane(lane, before.has(lane) ? PAGE_SIZE : FIRST_PAGE_SIZE)),
+      lanes.map((lane) => this.#refreshLane(lane, before.has(lane) ? REFRESHED : { limit: FIRST_PAGE_SIZE })),
     );
     this.lanes = lanes;
     const newLanes = lanes.filter((lane) => !before.has(lane));
@@ -48,10 +58,11 @@ export class Board extends BoardModel implements CardGrid {
     if (lane.isLoading || lane.cursor === null) return;
     lane.isLoading = true;
     try {
-      const page = await this.#fetchPage(lane, limit, lane.cursor);
+      const page = await this.#fetchPage(lane, { limit, cursor: lane.cursor, count: true });
       const known = new Set(lane.tickets.map((ticket) => ticket.id));
       lane.tickets = [...lane.tickets, ...page.items.filter((ticket) => !known.has(ticket.id))];
       lane.cursor = page.next_cursor;
+      lane.following = countFollowing(page.total, lane.tickets.length);
     } catch (error) {
       lane.failedCursor = lane.cursor;
       toasts.showError(error);
@@ -151,21 +162,23 @@ export class Board extends BoardModel implements CardGrid {
     }
   }
 
-  async #refreshLane(lane: Lane, limit = PAGE_SIZE): Promise<void> {
-    const page = await this.#fetchPage(lane, limit);
+  async #refreshLane(lane: Lane, asked: Asked = REFRESHED): Promise<void> {
+    const page = await this.#fetchPage(lane, asked);
     const fresh = new Set(page.items.map((ticket) => ticket.id));
-    const rest = page.next_cursor ? lane.tickets.slice(limit).filter((ticket) => !fresh.has(ticket.id)) : [];
+    const rest = page.next_cursor
+      ? lane.tickets.slice(asked.limit).filter((ticket) => !fresh.has(ticket.id))
+      : [];
     lane.tickets = [...page.items, ...rest];
     if (rest.length === 0) lane.cursor = page.next_cursor;
+    lane.following = countFollowing(page.total, lane.tickets.length);
   }
 
-  async #fetchPage(lane: Lane, limit: number, cursor?: string) {
+  async #fetchPage(lane: Lane, asked: Asked) {
     const query = {
       project_id: this.project,
       column_id: [lane.column.id],
       sort: 'position' as const,
-      limit,
-      cursor,
+      ...asked,
       ...toQuery(this.filters),
     };
     return unwrap(api.GET('/tickets', { params: { query } }));

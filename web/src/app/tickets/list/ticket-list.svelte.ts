@@ -1,6 +1,7 @@
 import type { Ticket } from '../../../../generated/api';
 import type { paths } from '../../../../generated/api';
 import { api, unwrap } from '../../core/server/client';
+import { countFollowing, formatTicketCount } from './count-tickets';
 
 export type ListQuery = NonNullable<paths['/tickets']['get']['parameters']['query']>;
 
@@ -11,7 +12,9 @@ export class TicketList {
   error = $state.raw<unknown>(null);
   #cursor = $state<string | null>(null);
   readonly #query: ListQuery;
+  #following = $state<number | null>(null);
   readonly hasMore = $derived(this.#cursor !== null);
+  readonly count = $derived(formatTicketCount(this.tickets?.length ?? 0, this.hasMore, this.#following));
 
   constructor(query: ListQuery) {
     this.#query = query;
@@ -32,6 +35,7 @@ export class TicketList {
       if (cursor !== this.#cursor) return; // the same page was asked for twice
       this.tickets = [...(this.tickets ?? []), ...page.items];
       this.#cursor = page.next_cursor;
+      this.#following = countFollowing(page.total, this.tickets.length);
     } catch (problem) {
       this.error = problem;
     }

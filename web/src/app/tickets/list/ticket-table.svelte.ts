@@ -63,7 +63,7 @@ export class TicketTable {
       const common = { ...this.#scope, ...toQuery(this.#filters), sort: this.sort, limit };
       const groups = found.map((each) => ({
         ...each,
-        list: new TicketList({ ...common, ...each.query }),
+        list: new TicketList({ ...common, ...each.query, count: true }),
       }));
       await Promise.all(groups.map(({ list }) => list.load()));
       if (run !== this.#latest) return;
