@@ -130,6 +130,14 @@ def test_thumbnail_shows_what_is_marked_and_is_kept_until_the_marks_change(world
     assert burnt.getpixel((320, 102)) == 0
 
 
+def test_thumbnail_is_not_around_what_was_removed(world: World) -> None:
+    ticket = create_capture(world, screenshot=png(2000, 1000, (90, 90, 90)))["ticket_id"]
+    removed = {"kind": "redact", "geometry": {"x": 1500, "y": 800, "width": 400, "height": 150}}
+    ok(world.api.put(f"/assets/{shot(world, ticket)}/annotations", json={"annotations": [removed]}))
+    shown = Image.open(BytesIO(get_thumbnail(world, ticket).content)).convert("L")
+    assert shown.getextrema()[0] > 50
+
+
 def test_thumbnail_that_an_earlier_version_cropped_is_drawn_again(world: World) -> None:
     ticket = create_capture(world)["ticket_id"]
     get_thumbnail(world, ticket)

@@ -33,6 +33,12 @@ test('without marks the crop is the top of the page', () => {
   expect(cropAroundMarks([], PAGE, 0.6)).toEqual({ left: 0, top: 0, width: 1 });
 });
 
+test('what was removed is nothing to look at', () => {
+  const removed: SavedMark = { ...box(0, 600, 300, 100), kind: 'redact' } as SavedMark;
+  const mark = box(900, 100, 50, 50);
+  expect(cropAroundMarks([removed, mark], PAGE, 0.6)).toEqual(cropAroundMarks([mark], PAGE, 0.6));
+});
+
 test('an arrow counts as what it points at', () => {
   const geometry = { x1: 0, y1: 0, x2: 500, y2: 400 };
   const arrow: SavedMark = { id: '2', kind: 'arrow', geometry, color: '#e5484d', text: '' };

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from ticketbox.domain.captures.images import drawing, image_format, media_types, thumbnail
-from ticketbox.domain.captures.images.annotations import Annotation, AnnotationInput
+from ticketbox.domain.captures.images.annotations import Annotation, AnnotationInput, RedactAnnotation
 from ticketbox.domain.captures.images.formats.raster import Raster, build_corrupt_error
 from ticketbox.domain.captures.images.geometry import BoxGeometry, compute_bounds
 from ticketbox.domain.core.problems import InvalidField, Problem, Unavailable
@@ -113,12 +113,13 @@ def draw_annotations(data: bytes, annotations: Sequence[AnnotationInput | Annota
 
 
 def draw_thumbnail(data: bytes, annotations: Sequence[Annotation]) -> Picture:
-    """Draw annotations onto an image, and cut out what a card shows of it."""
+    """Draw annotations onto an image, and cut out what a card shows of it: never where something was removed."""
     source = image_format.parse_image(data)
     with _reserve_decoding_slot(source):
         image = drawing.flatten_transparency(_decode(source))
         drawing.draw_annotations(image, annotations)
-        crop = image.crop(thumbnail.compute_crop(*image.size, [mark.geometry for mark in annotations]))
+        marks = [mark.geometry for mark in annotations if not isinstance(mark, RedactAnnotation)]
+        crop = image.crop(thumbnail.compute_crop(*image.size, marks))
         if crop.width > thumbnail.WIDTH:
             crop = _resize(crop, (thumbnail.WIDTH, max(1, round(crop.height * thumbnail.WIDTH / crop.width))))
         return Picture(_encode(crop, "WEBP", quality=82), media_types.WEBP, *crop.size)

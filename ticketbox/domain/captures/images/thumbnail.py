@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from ticketbox.domain.captures.images.geometry import Geometry, compute_bounds
 
-VERSION = 2  # increase it when `compute_crop` chooses another part, so that stored thumbnails are drawn again
+VERSION = 3  # increase it when `compute_crop` chooses another part, so that stored thumbnails are drawn again
 WIDTH, HEIGHT = 640, 204  # twice the size on a card, for dense screens
 _RATIO = WIDTH / HEIGHT
 _PAGE_SHARE = 0.75  # of the width, where nothing is marked

@@ -18,7 +18,7 @@ const LEGIBLE_SHARE = 0.6; // of the width: in more of it, nobody can read the t
  * `ratio` is the frame's height as a share of its width.
  */
 export function cropAroundMarks(marks: Shape[], screenshot: Size, ratio: number): Crop {
-  const boxes = marks.map(findMarkedBox);
+  const boxes = marks.filter(({ kind }) => kind !== 'redact').map(findMarkedBox);
   if (boxes.length === 0) return { left: 0, top: 0, width: 1 };
   const all = cropAroundBoxes(boxes, screenshot, ratio);
   if (boxes.length === 1 || all.width <= LEGIBLE_SHARE) return all;
