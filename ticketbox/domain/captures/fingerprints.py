@@ -57,7 +57,7 @@ def fingerprint_errors(entries: Iterable[ErrorEntry]) -> list[Fingerprint]:
 
 
 def find_main_error(entries: Iterable[ErrorEntry]) -> FrequentError | None:
-    """Return the class of errors that happened most often; of equal ones, the first. `Error` says nothing as a class."""
+    """Return the class of errors that happened most often, the first of equal ones. `Error` says nothing as a class."""
     counts = Counter[str]()
     for entry in entries:
         name = entry.name if entry.name != "Error" else None
