@@ -57,6 +57,16 @@ def write(**fields: Any) -> str | None:
 
 
 @pytest.mark.parametrize(
+    "own",
+    ['p:has-text("40.00 €")', "[title='40.00 €']", 'p:has-text("40.00 \\"€")', 'p:has-text("a") >> text="40.00 €'],
+)
+def test_element_is_found_without_a_selector_that_has_its_text(own: str) -> None:
+    seen = '40.00 "€' if "\\" in own else "40.00 €"
+    line = write(target={"selectors": [own, "#cart > p"]}, seen=seen, right="80.00 €")
+    assert line == "expect(page.locator('#cart > p')).toHaveText('80.00 €')"
+
+
+@pytest.mark.parametrize(
     ("fields", "code"),
     [
         ({"seen": "40.00 €", "right": "80.00 €"}, "expect(page.getByTestId('total')).toHaveText('80.00 €')"),

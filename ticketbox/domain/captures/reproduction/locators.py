@@ -12,6 +12,8 @@ from ticketbox.domain.captures.actions import ActionTarget
 REDACTED = "[redacted]"
 
 _MAX_NAME = 40
+# without its end, a text reaches to that of the locator: looking for the end from each quote would take quadratic time
+_STRING = re.compile(r""""((?:[^"\\]|\\.?)*)(?:"|\Z)|'((?:[^'\\]|\\.?)*)(?:'|\Z)""", re.DOTALL)
 _TEXT = re.compile(r'(?:name=|text-is\(|label=)"((?:[^"\\]|\\.)*)"')
 _LABEL = re.compile(r'internal:label="((?:[^"\\]|\\["\\])*)"s')
 _QUOTED = re.compile(r'\[placeholder="((?:[^"\\]|\\["\\])*)"\]')
@@ -74,8 +76,7 @@ def find_place(target: ActionTarget | None, frame: str | None) -> str | None:
 
 def list_texts(selector: str) -> list[str]:
     """List the texts in a locator."""
-    texts = re.findall(r'"((?:[^"\\]|\\.)*)"|\'((?:[^\'\\]|\\.)*)\'', selector)
-    return [re.sub(r"\\(.)", r"\1", one or other) for one, other in texts]
+    return [re.sub(r"\\(.)", r"\1", one or other) for one, other in _STRING.findall(selector)]
 
 
 def _write_root(frame: str | None, path: Sequence[str] | UnsetType) -> str:
