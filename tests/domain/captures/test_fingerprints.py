@@ -2,6 +2,7 @@
 
 import time
 
+import msgspec
 import pytest
 
 from ticketbox.domain.captures.capture import ErrorEntry, ErrorKind, Frame
@@ -45,6 +46,9 @@ def test_main_error_is_named_by_what_tells_it_apart() -> None:
     assert find_main_error([error("x is undefined"), error("no", name="Error")]) == FrequentError("TypeError", 1)
     gone = error("Cart is gone\nafter a minute", name="Error")
     assert find_main_error([gone, error("x"), gone]) == FrequentError("Cart is gone", 2)
+    missing = msgspec.structs.replace(error("an image is missing", name=""), kind=ErrorKind.RESOURCE, count=9)
+    assert find_main_error([missing, error("x")]) == FrequentError("TypeError", 1)
+    assert find_main_error([missing]) == FrequentError("an image is missing", 9)
     assert find_main_error([error("word " * 30, name="")]) == FrequentError("word " * 11 + "word…", 1)
     assert find_main_error([error("", name="Error"), error("", name="")]) == FrequentError("Error", 2)
 

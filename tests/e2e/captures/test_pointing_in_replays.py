@@ -39,7 +39,9 @@ LAMP = "“Lamp” should be “39.00 €”; it was “40.00 €”"
 def capture_cart(world: World) -> dict[str, str]:
     """A ticket whose replay ends with a cart, on which no step led to a failure."""
     steps = [action(50, "click", target={"role": "button", "name": "Add", "selectors": []})]
-    return capture_on(world, replay=[*begin(ROWS, COUPON), SCROLL], actions=steps)
+    size, page = begin(ROWS, COUPON)
+    size["data"]["height"] = 625  # in the proportions of the screenshot
+    return capture_on(world, replay=[size, page, SCROLL], actions=steps)
 
 
 def read_capture(world: World, ticket: dict[str, str]) -> dict[str, Any]:
@@ -67,13 +69,15 @@ def test_member_points_in_the_replay(chromium: Chromium, world: World, looks: Lo
         await assert_fits(page)
         await page.keyboard.type("80.00 €")
         await page.keyboard.press("Enter")
-        await expect_message(page, "Added to what is wrong")
         await expect(page.get_by_role("list", name="What is wrong").get_by_role("listitem")).to_contain_text([TOTAL])
         await expect(start).to_be_focused()
+        await expect_message(page, "Added to what is wrong")
         await assert_accessible(page)
 
         # by keys: the first cell of the first row has a neighbour
-        await page.keyboard.press("Enter")
+        await page.mouse.move(0, 0)  # off the recorded page
+        await start.press("Enter")
+        await page.locator("ticketbox-pointer .bar").wait_for()
         for key in ("ArrowDown", "ArrowDown", "ArrowDown", "ArrowDown", "ArrowRight", "Enter"):
             await page.keyboard.press(key)
         await page.keyboard.type("39.00 €")
@@ -112,7 +116,7 @@ def test_masked_values_are_not_corrected(chromium: Chromium, world: World) -> No
 
 def test_mark_of_the_screenshot_leads_to_its_place(chromium: Chromium, world: World) -> None:
     ticket = capture_cart(world)
-    # the picture is 800 × 500 of a page of 1,000 × 600: the end of the arrow is at the total
+    # the picture is 800 × 500 of a page of 1,000 × 625: the end of the arrow is at the total
     box = {"x": 0.0, "y": 0.0}
 
     async def measure(page: Page) -> None:
@@ -121,7 +125,7 @@ def test_mark_of_the_screenshot_leads_to_its_place(chromium: Chromium, world: Wo
         box.update(await place.evaluate("(each) => { const {x, y} = each.getBoundingClientRect(); return {x, y}; }"))
 
     use(chromium, world.owner, f"/tickets/{ticket['id']}/replay", measure)
-    x, y = (box["x"] + 5) * WIDTH / 1000, (box["y"] + 5) * HEIGHT / 600
+    x, y = (box["x"] + 5) * WIDTH / 1000, (box["y"] + 5) * HEIGHT / 625
     arrow = {"kind": "arrow", "geometry": {"x1": 300, "y1": 300, "x2": x, "y2": y}, "color": "#e5484d", "text": ""}
     asset = read_capture(world, ticket)["screenshot"]["id"]
     ok(world.api.put(f"/assets/{asset}/annotations", json={"annotations": [arrow]}))

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 import msgspec
 from msgspec import UNSET
 
-from ticketbox.domain.captures.capture import ErrorEntry
+from ticketbox.domain.captures.capture import THROWN, ErrorEntry
 from ticketbox.domain.captures.error_text import RULES, format_error, normalize_message
 from ticketbox.domain.captures.source_maps.frames import Frame
 from ticketbox.domain.tickets.records import FrequentError, Similarity
@@ -57,12 +57,17 @@ def fingerprint_errors(entries: Iterable[ErrorEntry]) -> list[Fingerprint]:
 
 
 def find_main_error(entries: Iterable[ErrorEntry]) -> FrequentError | None:
-    """Return the class of errors that happened most often, the first of equal ones. `Error` says nothing as a class."""
-    counts = Counter[str]()
+    """Return the class of thrown errors, else of others, that happened most often; of equal ones, the first.
+
+    `Error` says nothing as a class: the message does.
+    """
+    thrown, others = Counter[str](), Counter[str]()
     for entry in entries:
         name = entry.name if entry.name != "Error" else None
+        counts = thrown if entry.kind in THROWN else others
         counts[name or _clip_line(entry.message) or "Error"] += entry.count
-    return FrequentError(*counts.most_common(1)[0]) if counts else None
+    found = thrown or others
+    return FrequentError(*found.most_common(1)[0]) if found else None
 
 
 def _clip_line(text: str) -> str:

@@ -135,8 +135,12 @@ export function isRecorded(): boolean {
   return page !== document;
 }
 
-/** The element around that has nothing else in it and a name for tests: a cell with a test id around its `<b>`. */
-export function findNamed(element: Element): Element {
+/**
+ * The element around that has nothing else in it and a name for tests: a cell with a test id around its `<b>`. Of a
+ * drawing's shapes, it is the drawing.
+ */
+export function findNamed(hit: Element): Element {
+  const element = findDrawing(hit);
   let each: Element | null = element;
   while (each) {
     if (each.matches(NAMED)) return each;
@@ -145,6 +149,13 @@ export function findNamed(element: Element): Element {
     each = parent;
   }
   return element;
+}
+
+/** The drawing of a shape without a name; an element itself otherwise. */
+function findDrawing(element: Element): Element {
+  const { ownerSVGElement } = element as SVGElement;
+  if (!ownerSVGElement || element.matches(`text, text *, ${NAMED}`)) return element;
+  return findDrawing(ownerSVGElement);
 }
 
 export function findFirstChild(element: Element): Element | null {
