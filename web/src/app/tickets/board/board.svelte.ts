@@ -18,7 +18,7 @@ const DEBOUNCE_MS = 80;
 const MAX_SINGLE_REFRESHES = 20;
 
 /** What of a lane is asked of the server. */
-interface Asked {
+interface LaneQuery {
   limit: number;
   cursor?: string;
   /** Whether the lane's tickets are counted, which the first screenful doesn't wait for. */
@@ -162,7 +162,7 @@ export class Board extends BoardModel implements CardGrid {
     }
   }
 
-  async #refreshLane(lane: Lane, asked: Asked = REFRESHED): Promise<void> {
+  async #refreshLane(lane: Lane, asked: LaneQuery = REFRESHED): Promise<void> {
     const page = await this.#fetchPage(lane, asked);
     const fresh = new Set(page.items.map((ticket) => ticket.id));
     const rest = page.next_cursor
@@ -173,7 +173,7 @@ export class Board extends BoardModel implements CardGrid {
     lane.following = countFollowing(page.total, lane.tickets.length);
   }
 
-  async #fetchPage(lane: Lane, asked: Asked) {
+  async #fetchPage(lane: Lane, asked: LaneQuery) {
     const query = {
       project_id: this.project,
       column_id: [lane.column.id],
