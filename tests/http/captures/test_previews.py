@@ -135,7 +135,7 @@ def test_thumbnail_is_not_around_what_was_removed(world: World) -> None:
     removed = {"kind": "redact", "geometry": {"x": 1500, "y": 800, "width": 400, "height": 150}}
     ok(world.api.put(f"/assets/{shot(world, ticket)}/annotations", json={"annotations": [removed]}))
     shown = Image.open(BytesIO(get_thumbnail(world, ticket).content)).convert("L")
-    assert shown.getextrema()[0] > 50
+    assert min(shown.tobytes()) > 50
 
 
 def test_thumbnail_that_an_earlier_version_cropped_is_drawn_again(world: World) -> None:

@@ -1,5 +1,7 @@
 """Lists of tickets: filters with one value and with several."""
 
+from typing import Any
+
 import pytest
 
 from tests.mcp.test_arguments import call
@@ -53,7 +55,7 @@ def test_tickets_without_labels_or_due_date_are_listed(shop: World) -> None:
 
 
 def test_list_is_counted_where_it_is_asked_for(shop: World) -> None:
-    def count(**query: object) -> int:
+    def count(**query: Any) -> int:
         page = ok(shop.api.get("/tickets", params={"project_id": shop.project, "limit": 1, "count": "true", **query}))
         return page["total"]
 
