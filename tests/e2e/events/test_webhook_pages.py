@@ -76,7 +76,7 @@ def test_webhook_is_created_redelivered_and_disabled(chromium: Chromium, receive
             await row.filter(has_text="status 204").wait_for()
             assert await faults(page) == {}
             await row.get_by_role("button", name="Redeliver ticket.created").click()
-            await expect_message(page, "Delivery scheduled")
+            await page.get_by_role("region", name="Messages").get_by_text("Delivery scheduled").wait_for()
             await asyncio.to_thread(world.ticket)  # a replay alone waits for the next look, up to 20 s
             await asyncio.to_thread(eventually, lambda: len(receiver.ids) == 3)
             await page.get_by_role("dialog").get_by_role("button", name="Close").click()
