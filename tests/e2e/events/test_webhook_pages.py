@@ -13,7 +13,7 @@ import pytest
 from playwright.async_api import Page, expect
 
 from tests.e2e.support.browser import Chromium
-from tests.e2e.support.webapp import disable_form_validation, expect_message, faults, field_error, open_as
+from tests.e2e.support.webapp import disable_form_validation, faults, field_error, open_as
 from tests.support.server import World, eventually, ok, run_server
 
 
