@@ -132,8 +132,7 @@ def test_mark_of_the_screenshot_leads_to_its_place(chromium: Chromium, world: Wo
 
     async def visit(page: Page) -> None:
         mark = page.get_by_role("button", name="What is wrong here? Arrow")
-        await mark.focus()
-        await page.keyboard.press("Enter")
+        await mark.press("Space")
         field = page.get_by_role("dialog", name="cell “40.00 €”").get_by_label("The text should be")
         marks = page.get_by_role("region", name="Replay").locator(f"svg[viewBox='0 0 {WIDTH} {HEIGHT}']")
         await expect(marks).to_be_visible()  # over the moment of the screenshot
