@@ -31,7 +31,9 @@ class Fault(NamedTuple):
 class Case(NamedTuple):
     """A bug: the steps of a person from the page at `start` on.
 
-    `before` is a page and what was done there earlier, in a tab that isn't captured.
+    `before` is a page and what was done there earlier, in a tab that isn't captured; the runs get the cookies that it
+    left. `live`: all calls go to the server, which the guide advises for an answer with a good status and a wrong
+    content.
     """
 
     name: str
@@ -39,6 +41,7 @@ class Case(NamedTuple):
     walk: Callable[[Page], Awaitable[None]]
     start: str = "/"
     before: tuple[str, Callable[[Page], Awaitable[None]]] | None = None
+    live: bool = False
 
 
 class Application(NamedTuple):

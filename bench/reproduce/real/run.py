@@ -116,7 +116,7 @@ def _prove(browser: ExtensionBrowser, world: World, secret: str, server: _Server
     server.refresh()
     with serve_variants(server.port, case.fault, broken) as variants:
         try:
-            key = browser.run(_capture(browser, variants.broken, case))
+            key, cookies = browser.run(_capture(browser, variants.broken, case))
         except Exception as error:  # whatever a page does to Playwright
             return Row(name, case, 0, "not captured", "not captured", _shorten(error))
         if not broken:
@@ -124,23 +124,30 @@ def _prove(browser: ExtensionBrowser, world: World, secret: str, server: _Server
         capture = ok(world.api.get(f"/tickets/{key}"))["capture"]["id"]
         steps = ok(world.api.get(f"/captures/{capture}/actions"))["items"]
         _keep(world, capture, folder / name / case.name)
+        options = ["--live"] if case.live else []
+        if cookies:
+            state = folder / name / case.name / "state.json"
+            state.write_text(json.dumps({"cookies": cookies, "origins": []}))
+            options += ["--storage-state", str(state)]
         server.refresh()
-        on_bug, why = _verify(world, secret, key, variants, case, "reproduced")
+        on_bug, why = _verify(world, secret, key, variants, case, "reproduced", options)
         server.refresh()
-        on_fix, why_not = _verify(world, secret, key, variants, case, "gone")
+        on_fix, why_not = _verify(world, secret, key, variants, case, "gone", options)
     reason = "; ".join(dict.fromkeys(filter(None, [why, why_not])))
     return Row(name, case, len(steps), on_bug, on_fix, reason)
 
 
-async def _capture(browser: ExtensionBrowser, address: str, case: Case) -> str:
-    """Walk into a bug as a person does, and create a ticket; return its key."""
+async def _capture(browser: ExtensionBrowser, address: str, case: Case) -> tuple[str, list[Any]]:
+    """Walk into a bug as a person does, and create a ticket; return its key, and the cookies from before."""
     browser.context.set_default_timeout(20_000)
+    cookies: list[Any] = []
     try:
         if case.before:
             earlier = await browser.context.new_page()
             await earlier.goto(address + case.before[0])
             await case.before[1](earlier)
             await earlier.close()
+            cookies = [*await browser.context.cookies(address)]
         page = await browser.context.new_page()
         await page.goto(address + case.start)
         async with asyncio.timeout(WALK_SECONDS):
@@ -149,7 +156,7 @@ async def _capture(browser: ExtensionBrowser, address: str, case: Case) -> str:
         ticket = await browser.create_ticket(await browser.open_popup(page))
         key = ticket.url.rpartition("/")[2]
         await ticket.close()
-        return key
+        return key, cookies
     finally:
         for each in browser.context.pages:
             if each.url.startswith(address):
@@ -167,14 +174,15 @@ def _keep(world: World, capture: str, folder: Path) -> None:
 
 
 def _verify(
-    world: World, secret: str, key: str, variants: Variants, case: Case, expected: str
+    world: World, secret: str, key: str, variants: Variants, case: Case, expected: str, options: list[str]
 ) -> tuple[str, str | None]:
     """Run `ticketbox verify` where it can know: a fault of the front end without a backend, others with it."""
     kinds = variants[2:] if case.fault.front else variants[:2]
     address = kinds[0 if expected == "reproduced" else 1]
     done = subprocess.run(
         [sys.executable, "-m", "ticketbox", "verify", key, "--base-url", address, "--rounds", "1", "--expect", expected,
-         "--commit", "1" * 40 if expected == "reproduced" else "2" * 40, "--json", *list_sandbox_options()],
+         "--commit", "1" * 40 if expected == "reproduced" else "2" * 40, "--json", *list_sandbox_options(),
+         *options],
         capture_output=True, text=True, timeout=300, check=False,
         env={**os.environ, "SERVICE_API_TOKEN": secret, "TICKETBOX_URL": world.box.url,
              "TICKETBOX_BROWSER": find_chromium() or ""},

@@ -144,6 +144,7 @@ def test_steps_become_code_under_their_words() -> None:
 CARD: dict[str, Any] = {"text": "Oak", "selectors": ['li:text-is("Oak")', "#oak"]}
 ACTS: list[tuple[dict[str, Any], str]] = [
     ({"kind": "click", "button": "right"}, "it.click({ button: 'right' })"),
+    ({"kind": "click", "key": "Ctrl+Shift"}, "it.click({ modifiers: ['Control', 'Shift'] })"),
     ({"kind": "click", "repeat": 2}, "it.dblclick()"),
     ({"kind": "click", "point": [12, 30]}, "it.click({ position: { x: 12, y: 30 } })"),
     ({"kind": "hover"}, "it.hover()"),
@@ -165,6 +166,23 @@ def test_what_a_person_did_is_repeated(action: dict[str, Any], code: str) -> Non
     files = read_files(actions=actions, network=[{**call(), "ts": 6_100}])
     assert code in files["reproduce.spec.ts"].replace("\n", "").replace("    ", "")
     assert json.loads(files["expected.json"])["steps"][1]["place"] == "#oak"
+
+
+def test_page_is_scrolled_as_far_as_it_was_although_it_grows_meanwhile() -> None:
+    actions = [{"kind": "navigate", "url": PAGE, "ts": 0}, {"kind": "scroll", "to_point": [0, 900], "ts": 6_000}]
+    spec = read_files(actions=actions, network=[{**call(), "ts": 6_100}])["reproduce.spec.ts"]
+    assert "const { open, step, scroll, finish } = await replayCapture(page, testInfo);" in spec
+    assert "  await step(2, () => scroll(0, 900));" in spec
+
+
+@pytest.mark.parametrize(
+    ("cause", "code"),
+    [({"kind": "navigate", "url": PAGE}, "page.goBack()"), ({"kind": "click", "target": PAY}, "arrive('/?id=7')")],
+)
+def test_page_goes_back_on_its_own_only_after_what_a_person_did_in_it(cause: dict[str, Any], code: str) -> None:
+    back = {"kind": "navigate", "url": "https://shop.example/?id=7", "value_kind": "back", "ts": 6_100}
+    actions = [{"kind": "navigate", "url": PAGE, "ts": 0}, {**cause, "ts": 6_000}, back]
+    assert f"await step(3, () => {code});" in read_files(actions=actions)["reproduce.spec.ts"]
 
 
 @pytest.mark.parametrize("action", [{"kind": "key"}, {"kind": "drag", "to": None}])

@@ -94,6 +94,41 @@ def test_what_depends_on_the_fault_is_live_and_the_rest_recorded(tmp_path: Path,
     assert calls == ['POST /api/notes {"text": "a"}', "GET /api/notes"]
 
 
+FORM = """<!doctype html><title>Order</title><form action="/orders" method="post"><button>Save</button></form>"""
+SIGN_IN = """<!doctype html><title>Sign in</title><input type="password">"""
+
+
+@pytest.mark.parametrize("late", [100, 900])  # when the failed page is opened: before its answer has ended, and after
+@pytest.mark.parametrize(
+    ("answer", "verdict", "reason"),
+    [
+        ((303, {"Location": "/"}, ""), "gone", None),
+        pytest.param((303, {"Location": "/sign-in"}, ""), "not_reached",
+                     "the page is /sign-in, which asks for a password", marks=pytest.mark.long),
+        pytest.param((500, {}, "Server error"), "reproduced", None, marks=pytest.mark.long),
+    ],
+)  # fmt: skip
+def test_form_that_the_server_answers_may_lead_elsewhere(
+    tmp_path: Path, shell: str, answer: Page, verdict: str, reason: str | None, late: int
+) -> None:
+    actions = [
+        {"kind": "navigate", "url": "https://shop.example/", "ts": 1_000},
+        {"kind": "click", "target": {"role": "button", "name": "Save"}, "ts": 2_000},
+        {"kind": "submit", "target": {"role": "form"}, "ts": 2_001},
+        {"kind": "navigate", "url": "https://shop.example/orders", "ts": 2_000 + late},
+    ]
+    failed = build_call(1, "POST", "/orders", 500, type="document", duration_ms=500)
+    files = build_files(build_recording(actions=actions, network=[failed]), "1")
+    pages: dict[str, Page | str] = {"/": FORM, "/orders": answer, "/sign-in": SIGN_IN}
+    assert judge(files, tmp_path, shell, pages)[:2] == (verdict, reason)
+
+
+@pytest.mark.long
+def test_step_that_another_page_does_not_have_says_which_page_it_is(tmp_path: Path, shell: str) -> None:
+    pages: dict[str, Page | str] = {"/": (303, {"Location": "/sign-in"}, ""), "/sign-in": SIGN_IN}
+    assert judge(record(NOTES), tmp_path, shell, pages)[:2] == ("not_reached", "the page is /sign-in, not /")
+
+
 @pytest.mark.long
 def test_errors_of_graphql_are_a_fault_of_the_server(tmp_path: Path, shell: str) -> None:
     failed = '{"data": null, "errors": [{"message": "locked"}]}'

@@ -118,7 +118,10 @@ class ActionEntry(Struct, gc=False, forbid_unknown_fields=True):
             ),
         ]
         | None,
-        Meta(description="A key or a shortcut, never a character typed into a field.", examples=["Enter", "Ctrl+S"]),
+        Meta(
+            description="A key or a shortcut, never a character typed into a field; the keys held during a click.",
+            examples=["Enter", "Ctrl+S"],
+        ),
     ] = None
     repeat: Annotated[int, Meta(ge=1, le=2**53 - 1, description="Equal actions in a row, folded into one.")] = 1
     synthetic: Annotated[bool, Meta(description="Whether a script caused it, not a person.")] = False

@@ -58,7 +58,8 @@ def _describe(entry: ActionEntry) -> str:
             place = shorten_address(entry.url) if entry.url else "a page"
             return f"{_NAVIGATIONS.get(entry.value_kind or '', 'Opened')} {place}"
         case ActionKind.CLICK:
-            return f"{_name_click(entry)} {_name_clicked(entry)}"
+            held = f" with {entry.key}" if entry.key else ""
+            return f"{_name_click(entry)} {_name_clicked(entry)}{held}"
         case ActionKind.DRAG:
             end = f" to {_name_element(entry.to)}" if isinstance(entry.to, ActionTarget) else ""
             return f"Dragged {_name_element(target)}{end}"

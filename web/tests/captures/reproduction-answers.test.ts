@@ -42,6 +42,30 @@ describe('recorded answers', () => {
     expect(ask(recorded, '/poll/more')).toBeUndefined();
   });
 
+  it('are not those of calls that the page cancelled, unless there are no others', () => {
+    const cancelled = { response: { status: 0, headers: [], content: {} }, _error: 'AbortError: aborted' };
+    const recorded = listAnswers([
+      call('/items?q=a', undefined, cancelled),
+      call('/items?q=ab', 'found'),
+      call('/other', undefined, cancelled),
+    ]);
+    expect(['x', 'ab', 'abc'].map((word) => ask(recorded, `/items?q=${word}`))).toEqual([
+      'found',
+      'found',
+      'found',
+    ]);
+    const [alone] = recorded.slice(-1);
+    expect(chooseAnswer(recorded, 'GET', new URL('http://localhost/other'), null)).toBe(alone);
+    expect(alone!.cancelled).toBe(true);
+  });
+
+  it('are those of the same place on another day', () => {
+    const days = ['/calendar/2026-11', '/week-2026-11', '/day/2026-11-03', '/week/2026-W48'];
+    const others = ['/calendar/2027-01', '/week-2027-01', '/day/2026-12-24', '/week/2027-W02'];
+    expect(days.map((each, index) => comparePaths(each, others[index]!))).not.toContain(null);
+    expect(comparePaths('/v2026-lamps', '/v2027-tables')).toBeNull();
+  });
+
   it('are those of the most similar call', () => {
     const recorded = listAnswers([call('/items?page=1', 'first'), call('/items?page=2', 'second')]);
     expect(['?page=2', '?page=1', '?page=9'].map((query) => ask(recorded, `/items${query}`))).toEqual([

@@ -38,7 +38,7 @@ APPLICATION = Application(
     [
         Case("callback-500", Fault("_dash-update-component", "POST", 500), show_orders),
         Case("callback-wrong-type", Fault("_dash-update-component", "POST", old='"type":"Ul"', new='"type":"Ull"'),
-             show_orders),
+             show_orders, live=True),
     ],
     files={"app.py": _APP},
     pypi=["dash==4.4.1"],

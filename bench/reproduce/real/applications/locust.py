@@ -29,7 +29,7 @@ APPLICATION = Application(
     ],
     [
         Case("swarm-500", Fault("/swarm", "POST", 500), start_load),
-        Case("answer-lacks-a-field", Fault("/stats/requests", old='"stats":', new='"rows":'), start_load),
+        Case("answer-lacks-a-field", Fault("/stats/requests", old='"stats":', new='"rows":'), start_load, live=True),
     ],
     files={"load.py": _LOAD},
     pypi=["locust==2.47.0"],

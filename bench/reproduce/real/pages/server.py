@@ -9,7 +9,7 @@ from flask import Flask, Response, redirect, request, send_from_directory  # pyr
 
 FOLDER, PAGES = Path(sys.argv[1]), Path(__file__).parent
 IMPORTS = {
-    "lit": "lit/index.js", "lit/": "lit/", "lit-html": "lit-html/lit-html.js",
+    "lit": "lit/index.js", "lit/": "lit/", "lit-html": "lit-html/lit-html.js", "lit-html/": "lit-html/",
     "lit-element/lit-element.js": "lit-element/lit-element.js",
     "@lit/reactive-element": "@lit/reactive-element/reactive-element.js",
     "preact": "preact/dist/preact.mjs", "preact/hooks": "preact/hooks/dist/hooks.mjs",

@@ -211,6 +211,38 @@ def test_only_clicks_of_a_double_click_are_one_step(recording_browser: Extension
     assert clicks == [*["Clicked button “Pay”"] * 2, "Double-clicked button “Pay”"]
 
 
+REPORTS = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Reports</title>
+<table tabindex="0"><tr><td>Report A<tr><td>Report B<tr><td>Report C</table>
+<div tabindex="0" id="stock"><i>Old</i> stock</div>
+<label>Email <input type="email"></label>"""
+
+
+def test_click_in_a_table_is_one_in_its_cell_with_the_keys_that_were_held(
+    recording_browser: ExtensionBrowser, reporter: World
+) -> None:
+    async def work() -> str:
+        page = await recording_browser.context.new_page()
+        await page.route("http://shop.test/**", lambda route: route.fulfill(content_type="text/html", body=REPORTS))
+        await page.goto("http://shop.test/reports")
+        await page.get_by_text("Report A").click()
+        await page.get_by_text("Report C").click(modifiers=["Control", "Shift"])
+        await page.locator("#stock").click()
+        await page.get_by_label("Email").fill("nobody@shop.test")
+        await page.get_by_label("Email").fill("nobody")
+        key = await recording_browser.file_ticket(await recording_browser.open_popup(page))
+        await page.close()
+        return key
+
+    steps = ReportedTicket(reporter, recording_browser.run(work())).streams["actions"][1:]
+    assert [step["words"] for step in steps] == [
+        "Clicked cell “Report A”",
+        "Clicked cell “Report C” with Ctrl+Shift",
+        "Clicked “Old stock”",
+        "Typed 1–10 characters into “Email”",
+    ]
+    assert steps[2]["target"]["selectors"] == ["#stock"]  # Playwright's `text-is` doesn't find a text in two elements
+
+
 def test_steps_can_be_left_out(recording_browser: ExtensionBrowser, reporter: World) -> None:
     async def work() -> str:
         page = await open_shop(recording_browser)

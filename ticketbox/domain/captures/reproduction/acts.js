@@ -6,6 +6,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 const MOVES = 10;
 const RESTS_MS = 50;
+/** How long a page that is scrolled to its end is waited for to grow. */
+const GROWS_MS = 1_000;
 /** The smallest PNG. */
 const PICTURE =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII=';
@@ -36,6 +38,29 @@ export async function drag(it, target, from, to) {
   await sleep(RESTS_MS);
   await mouse.move(end.x, end.y);
   await mouse.up();
+}
+
+/**
+ * Scroll the page to a place. A page that loads more while it is scrolled isn't high enough at first.
+ * @param {import('@playwright/test').Page} page @param {number} x @param {number} y
+ */
+export async function scrollPage(page, x, y) {
+  const scroll = () =>
+    page.evaluate(
+      ([left = 0, top = 0]) => {
+        scrollTo(left, top);
+        const { scrollHeight } = document.documentElement;
+        return { isThere: Math.abs(scrollY - top) <= 1, height: scrollHeight };
+      },
+      [x, y],
+    );
+  let seen = await scroll();
+  for (let end = Date.now() + GROWS_MS; !seen.isThere && Date.now() < end;) {
+    await sleep(RESTS_MS);
+    const now = await scroll();
+    if (now.height > seen.height) end = Date.now() + GROWS_MS;
+    seen = now;
+  }
 }
 
 /** A point of an element in the window; its middle if the element doesn't have the point. @param {Locator} element @param {number[]} [point] */

@@ -8,14 +8,15 @@
  * @typedef {{
  *   starts: number, ends: number, method: string, url: URL, body: unknown, status: number,
  *   headers: Record<string, string>, location: string, text: string, error: boolean, failure: string | null,
- *   exact: boolean, taken: boolean, answered: boolean, served: boolean, asked: boolean,
+ *   exact: boolean, cancelled: boolean, taken: boolean, answered: boolean, served: boolean, asked: boolean,
  * }} Recorded
  */
 
 const REDACTED = '[redacted]';
 /** The requests that are answered from the recording; the application's own files come from its server. */
 export const API_TYPES = new Set(['fetch', 'xhr']);
-const ID = /^(?:\d+|[0-9a-f]{7,}|[0-9a-f-]{36}|[a-z]{1,5}[-_][0-9a-z]*\d[0-9a-z]*|(?=\D*\d)[\w-]{16,})$/i;
+const ID =
+  /^(?:\d+|[0-9a-f]{7,}|[0-9a-f-]{36}|[a-z]{1,5}[-_][0-9a-z]*\d[0-9a-z]*|(?=\D*\d)[\w-]{16,}|(?:[a-z]{1,12}[-_])?\d{4}-w?\d{1,2}(?:-\d{1,2})?)$/i;
 /** What scripts send by mistake in place of a value. */
 export const MISTAKES = /^(?:undefined|null|NaN|Invalid Date|\[object \w+\])$/;
 export const READING = /^(?:GET|HEAD|OPTIONS)$/;
@@ -108,6 +109,7 @@ function parseCalls(entries) {
     error: response.status === 0 || (Boolean(error) && !error.startsWith(GRAPHQL_ERRORS)),
     failure: error ?? null,
     exact: false,
+    cancelled: response.status === 0 && /abort/i.test(error ?? ''),
     taken: false,
     answered: false,
     served: false,
@@ -117,7 +119,8 @@ function parseCalls(entries) {
 
 /**
  * Choose the recorded answer of a request: of the most similar calls the next one, at the end the last one again. A
- * failure of something that other answers name is the answer for exactly that.
+ * failure of something that other answers name is the answer for exactly that. A call that the page cancelled has none,
+ * so it is chosen only if the others aren't similar.
  * @param {Recorded[]} recorded @param {string} method @param {URL} url @param {string | null} body
  */
 export function chooseAnswer(recorded, method, url, body) {
@@ -139,7 +142,9 @@ export function chooseAnswer(recorded, method, url, body) {
     if (score === best) similar.push(each);
   }
   const current = similar.filter((each) => !isOutdated(each, recorded));
-  const usable = current.length ? current : similar;
+  const newest = current.length ? current : similar;
+  const kept = newest.filter(({ cancelled }) => !cancelled);
+  const usable = kept.length ? kept : newest;
   return usable.find(({ taken }) => !taken) ?? usable.at(-1);
 }
 

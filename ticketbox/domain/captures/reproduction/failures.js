@@ -143,6 +143,11 @@ export function createMatcher(expected, rules, replaced) {
       const request = seen.failed_requests.find(isRequest);
       return request ? `${request.method} ${request.url}: ${request.error ?? request.status}` : null;
     },
+    /** Whether a request is the one that failed in the capture, however it ends. @param {string} method @param {string} url */
+    isFailing: (method, url) =>
+      expected.failed_requests.some((/** @type {FailedRequest} */ each) =>
+        isSameCall(each, { method, url, status: null, error: null }),
+      ),
     /** The host of the captured request, if the run itself refuses it. @param {Failures} seen */
     findRefused(seen) {
       const refused = seen.failed_requests.filter(isRefused);

@@ -80,7 +80,7 @@ def _plan_step(step: Step, cause: Step | None, page_url: str, again: Sequence[fl
     if step.synthetic:
         return Line(step, "", None)
     if step.kind is ActionKind.NAVIGATE:
-        return _plan_navigation(step, since, page_url)
+        return _plan_navigation(step, cause, page_url)
     if step.kind is ActionKind.DIALOG:
         return Line(step, "", None, prepares=_write_answer(step))
     if step.kind is ActionKind.SUBMIT and since <= _SUBMITS:
@@ -141,8 +141,9 @@ def _plan_minor(step: Step, followers: Sequence[float]) -> Line:
     if step.kind is ActionKind.RESIZE:
         return Line(step, "", f"page.setViewportSize({{ width: {first}, height: {second} }})")
     locator = _find_locator(step)
-    scroll = f"scrollTo({first}, {second})"
-    return Line(step, "", f"{locator}.evaluate((it) => it.{scroll})" if locator else f"page.evaluate(() => {scroll})")
+    if locator is None:
+        return Line(step, "", f"scroll({first}, {second})")
+    return Line(step, "", f"{locator}.evaluate((it) => it.scrollTo({first}, {second}))")
 
 
 def _plan_drag(step: Step, locator: str) -> Line:
@@ -169,16 +170,22 @@ def _add_place(line: Line) -> Line:
     return msgspec.structs.replace(line, element=element, place=None if is_same else place)
 
 
-def _plan_navigation(step: Step, since: float, page_url: str) -> Line:
+def _plan_navigation(step: Step, cause: Step | None, page_url: str) -> Line:
     url = _split(step.url or page_url)
     home = _split(page_url)
     if url is None or home is None or not url.netloc or url.netloc != home.netloc:
         return Line(step, " (another site; not repeated)", None)
+    since = step.ts - cause.ts if cause is not None else float("inf")
     history = _HISTORY.get(step.value_kind or "")
-    if history is not None and since > _TRAVERSES:
+    if history is not None and (since > _TRAVERSES or _is_navigation(cause)):
         return Line(step, "", history)
     verb = "arrive" if since <= NAVIGATES_MS else "open"
     return Line(step, "", f"{verb}({quote(read_path(step.url or page_url))})")
+
+
+def _is_navigation(step: Step | None) -> bool:
+    """Whether a step is the page that was opened before: a page seldom goes back or reloads on its own then."""
+    return step is not None and step.kind is ActionKind.NAVIGATE
 
 
 def _write_click(step: Step, locator: str, count: int) -> str:
@@ -186,6 +193,8 @@ def _write_click(step: Step, locator: str, count: int) -> str:
     options = [] if step.button is UNSET else [f"button: '{step.button.value}'"]
     if step.point is not UNSET:
         options.append(f"position: {{ x: {step.point[0]}, y: {step.point[1]} }}")
+    if step.key is not None:
+        options.append(f"modifiers: [{', '.join(quote(_MODIFIERS.get(each, each)) for each in step.key.split('+'))}]")
     if count > _DOUBLE:
         options.append(f"clickCount: {count}")
     given = f"{{ {', '.join(options)} }}" if options else ""

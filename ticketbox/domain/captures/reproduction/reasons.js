@@ -87,6 +87,23 @@ export function explainDocument(response, recorded) {
 }
 
 /**
+ * Follow the pages that the server sends. Returns a function that says whether the page is what the server answered to the
+ * form, or the address, whose failure is the bug; a fix often leads to another place.
+ * @param {import('@playwright/test').Page} page @param {(method: string, url: string) => boolean} isFailing
+ */
+export function followDocuments(page, isFailing) {
+  let answered = '';
+  page.on('response', (/** @type {import('@playwright/test').Response} */ response) => {
+    const request = response.request();
+    if (!request.isNavigationRequest() || response.frame() !== page.mainFrame()) return;
+    let first = request;
+    for (let each = request.redirectedFrom(); each; each = each.redirectedFrom()) first = each;
+    if (isFailing(first.method(), first.url())) answered = response.ok() ? response.url() : '';
+  });
+  return () => answered !== '' && new URL(answered).href === page.url().replace(/#.*/, '');
+}
+
+/**
  * What an error says in a line. Of a step that wasn't possible, Playwright's log says which element it waited for, and what
  * the page showed in its place.
  * @param {unknown} error

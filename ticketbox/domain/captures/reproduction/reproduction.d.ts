@@ -32,6 +32,7 @@ export function replayCapture(
   attach(it: Locator, name: string): Promise<void>;
   choose(it: Locator): Promise<void>;
   drag(it: Locator, target: Locator, from?: number[], to?: number[]): Promise<void>;
+  scroll(x: number, y: number): Promise<void>;
   step(number: number, act: (part: number) => Promise<unknown>): Promise<void>;
   step(number: number, element: Locator, act: (it: Locator, part: number) => Promise<unknown>): Promise<void>;
   expect(subject: Locator | Page): Checks;

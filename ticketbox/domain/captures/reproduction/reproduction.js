@@ -16,14 +16,21 @@ import {
   listCalls,
   listStatuses,
 } from './answers.js';
-import { answerDialogs, attach, choose, drag, watchSubmits } from './acts.js';
+import { answerDialogs, attach, choose, drag, scrollPage, watchSubmits } from './acts.js';
 import { buildAddress, confine } from './boundary.js';
 import { createChecks } from './checks.js';
 import { startClock } from './clock.js';
 import { createChooser } from './elements.js';
 import { createMatcher, isSamePath, listReplaced, readRoute } from './failures.js';
 import { observe, saveResult } from './observations.js';
-import { explain, explainDocument, findMissed, findUnserved, isUncertain } from './reasons.js';
+import {
+  explain,
+  explainDocument,
+  findMissed,
+  findUnserved,
+  followDocuments,
+  isUncertain,
+} from './reasons.js';
 import { followServer } from './server.js';
 import { listStreams, serveStreams } from './sockets.js';
 import { addLacking, listLacking, runSetup, seedLater, seedStorage } from './storage.js';
@@ -89,11 +96,9 @@ async function startReplay(
   /** @type {import('./storage.js').Lacking | null} */
   let lacks = null;
   const replaced = listReplaced(expected, recorded);
-  const { isSame, findBug, findOther, findRefused } = createMatcher(
-    expected,
-    read('messages.json'),
-    replaced,
-  );
+  const matcher = createMatcher(expected, read('messages.json'), replaced);
+  const { isSame, findBug, findOther, findRefused } = matcher;
+  const isRepaired = followDocuments(page, matcher.isFailing);
   /** @type {{ number: number, at: number, place: string | null, again: number[] }[]} */
   const steps = expected.steps;
   const moments = steps.flatMap(({ number, at, again }) =>
@@ -171,6 +176,8 @@ async function startReplay(
     if (page.isClosed()) return { number: current, reason: 'the page was closed' };
     if (lost) return lost;
     if (!isInside()) return { number: current, reason: `the page left ${origin}` };
+    if (isRepaired() && (await isSignIn(page)))
+      return { number: current, reason: `the page is ${readRoute(page.url())}, which asks for a password` };
     const [skipped] = unlocated;
     if (skipped !== undefined) return { number: skipped, reason: "the capture doesn't say what to act on" };
     const number = steps.at(-1)?.number ?? 0;
@@ -220,6 +227,10 @@ async function startReplay(
     const chain = followRedirects(recorded, entry, request.postData());
     const answer = chain.at(-1) ?? entry;
     answer.taken = true;
+    if (answer.cancelled) {
+      for (const each of chain) each.answered = each.asked = true;
+      return; // the page cancels it again
+    }
     pending += 1;
     const isAhead = ({ at = 0 }) => at > entry.starts && at < answer.ends;
     const due = Math.max(0, ...moments.filter(isAhead).map(({ number }) => number));
@@ -306,6 +317,8 @@ async function startReplay(
     answer: dialogs.answer,
     choose,
     drag,
+    /** Scroll the page to a place, in CSS pixels. @param {number} x @param {number} y */
+    scroll: (x, y) => scrollPage(page, x, y),
     /** Say what the page must be like, as Playwright's `expect`. The end of the test judges. */
     expect,
     /** Open a path of the application. @param {string} path */
@@ -324,8 +337,8 @@ async function startReplay(
     /** Wait for a path that the page opens itself. It may have other ids. @param {string} path */
     async arrive(path) {
       const place = readRoute(buildAddress(path, base).href);
-      await waitUntil(() => isAt(place) || hasFailed(), ACTION_MS);
-      notePlace(place, isAt(place));
+      await waitUntil(() => isAt(place) || hasFailed() || isRepaired(), ACTION_MS);
+      notePlace(place, isAt(place) || (isInside() && isRepaired()));
     },
     /**
      * Do a step of the capture, with an element if it has one, as often as it was done. `part` counts from 0.
@@ -350,7 +363,7 @@ async function startReplay(
         }
       } catch (error) {
         done = Infinity;
-        await conclude(addLacking({ number, reason: explain(error) }, lacks, last));
+        await conclude(addLacking(lost ?? { number, reason: explain(error) }, lacks, last));
         throw new Error(`Step ${number} isn't possible: ${error instanceof Error ? error.message : error}`);
       }
     },
@@ -364,6 +377,12 @@ async function startReplay(
       if (verdict !== 'gone') throw new Error(`This run proves nothing: ${reason}.`);
     },
   };
+}
+
+/** Whether the page asks for a password. @param {import('@playwright/test').Page} page */
+async function isSignIn(page) {
+  await page.waitForLoadState();
+  return (await page.locator('input[type=password]').count()) > 0;
 }
 
 /** The page that loads itself again ends a reload; other errors are thrown. @param {any} page @param {unknown} error */

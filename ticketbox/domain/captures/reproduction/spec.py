@@ -14,7 +14,7 @@ from ticketbox.domain.captures.reproduction.locators import quote
 from ticketbox.domain.captures.reproduction.plan import MINOR, Line, read_path
 
 _LONGEST_NAME = MAX_LINE - len("test(, async ({ page }, testInfo) => {")
-_VERBS = ("open", "arrive", "answer", "step", "attach", "choose", "drag", "expect", "finish")
+_VERBS = ("open", "arrive", "answer", "step", "attach", "choose", "drag", "scroll", "expect", "finish")
 
 
 def write_spec(

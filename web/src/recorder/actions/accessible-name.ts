@@ -182,6 +182,18 @@ function collectChildText(child: Element, left: { nodes: number; characters: num
   return style.display.startsWith('inline') ? text : ` ${text} `;
 }
 
+/** The texts of an element that are between its children. */
+export function listOwnTexts(element: Element): string[] {
+  const texts = [''];
+  const children = childNodesOf(element);
+  for (let index = 0; index < children.length && index < MAX_NODES; index += 1) {
+    const child = children[index]!;
+    if (isText(child)) texts[texts.length - 1] += child.data;
+    else texts.push('');
+  }
+  return texts.map((each) => clip(each, 4 * MAX_NAME));
+}
+
 const getComputed = globalThis.getComputedStyle;
 function getStyle(element: Element): CSSStyleDeclaration {
   return apply(getComputed, globalThis, [element]) as CSSStyleDeclaration;

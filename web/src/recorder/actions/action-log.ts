@@ -113,8 +113,8 @@ export class ActionLog {
 }
 
 /** Whether the browser counts a click as one more of a double click. The page may have drawn the element again. */
-function isClickAgain({ kind, synthetic, button }: Details, isAlone: boolean): boolean {
-  return kind === 'click' && !synthetic && !isAlone && !button;
+function isClickAgain({ kind, synthetic, button, key }: Details, isAlone: boolean): boolean {
+  return kind === 'click' && !synthetic && !isAlone && !button && !key;
 }
 
 /** Whether an action on the same element continues the previous one: typing, scrolling on, clicking again. */
@@ -129,7 +129,7 @@ function isRepeated({ entry, at }: Item, next: Details, ts: number): boolean {
     case 'key':
       return entry.key === next.key;
     case 'click':
-      return entry.button === next.button && ts - at <= REPEATED_MS;
+      return entry.button === next.button && entry.key === (next.key ?? null) && ts - at <= REPEATED_MS;
     default:
       return false;
   }

@@ -47,7 +47,7 @@ function describe(entry: ActionEntry): string {
     case 'navigate':
       return `${NAVIGATIONS[value ?? ''] ?? 'Opened'} ${url ? shortenAddress(url) : 'a page'}`;
     case 'click':
-      return `${nameClick(entry)} ${value === 'private' ? 'a private field' : nameElement(target)}`;
+      return `${nameClick(entry)} ${value === 'private' ? 'a private field' : nameElement(target)}${key ? ` with ${key}` : ''}`;
     case 'drag':
       return `Dragged ${nameElement(target)}${to ? ` to ${nameElement(to)}` : ''}`;
     case 'hover':

@@ -37,6 +37,7 @@ const readValues: { [localName: string]: (of: object) => string } = {
   textarea: readerOf(HTMLTextAreaElement.prototype, 'value'),
 };
 const readInputType = readerOf<string>(HTMLInputElement.prototype, 'type');
+const readValidity = readerOf<ValidityState>(HTMLInputElement.prototype, 'validity');
 const readControl = readerOf<Element | null>(HTMLLabelElement.prototype, 'control');
 const readEditable = readerOf<boolean>(HTMLElement.prototype, 'isContentEditable');
 const readHost = readerOf<Element>(ShadowRoot.prototype, 'host');
@@ -120,6 +121,11 @@ export function targetOf(event: Event): Element | null {
 /** The type of an input; null for other elements. */
 export function inputTypeOf(element: Element): string | null {
   return isHtml(element, 'input') ? readInputType(element) : null;
+}
+
+/** Whether a field has what is no address of its type, such as an email address without an @. */
+export function isMistyped(field: Element): boolean {
+  return isHtml(field, 'input') && readValidity(field).typeMismatch;
 }
 
 export function labelsOf(element: Element): ArrayLike<Element> {

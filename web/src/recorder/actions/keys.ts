@@ -2,6 +2,7 @@
 const ENTERED = new Set(['Enter', 'Escape', 'Tab']);
 const NAMED = /^(?:Arrow(?:Up|Down|Left|Right)|Page(?:Up|Down)|Home|End|Delete|Backspace|F\d{1,2})$/;
 const MODIFIERS = ['Control', 'Alt', 'Shift', 'Meta'];
+type Modifiers = Pick<MouseEvent, 'ctrlKey' | 'altKey' | 'shiftKey' | 'metaKey'>;
 /** Characters that come sooner than this after another are typed text. */
 const TYPED_MS = 1_000;
 const MOST_CHARACTERS = 2;
@@ -19,15 +20,18 @@ export function nameKey(event: KeyboardEvent, place: KeyPlace): string | null {
   const isCharacter = !isInField && /^[!-~]$/.test(key) && !event.getModifierState('AltGraph');
   const isSpace = key === ' ' && place === 'page';
   if (!isNamed && !isCharacter && !isSpace && !(isShortcut && /^[!-~]$/.test(key))) return null;
-  const held = [
-    event.ctrlKey && 'Ctrl',
-    event.altKey && 'Alt',
-    // the character says it already, unless it is a letter
-    event.shiftKey && (isShortcut || key.length > 1 || /^[a-z]$/i.test(key)) && 'Shift',
-    event.metaKey && 'Meta',
-  ].filter((each) => each !== false);
+  // the character says it already, unless it is a letter
+  const shiftKey = event.shiftKey && (isShortcut || key.length > 1 || /^[a-z]$/i.test(key));
+  const { ctrlKey, altKey, metaKey } = event;
+  const held = nameHeld({ ctrlKey, altKey, shiftKey, metaKey });
   const name = isSpace ? 'Space' : key.length === 1 ? key.toUpperCase() : key;
-  return [...held, name].join('+');
+  return held ? `${held}+${name}` : name;
+}
+
+/** The keys that are held during a click or another key, such as `Ctrl+Shift`; '' if none is. */
+export function nameHeld({ ctrlKey, altKey, shiftKey, metaKey }: Modifiers): string {
+  const held = [ctrlKey && 'Ctrl', altKey && 'Alt', shiftKey && 'Shift', metaKey && 'Meta'];
+  return held.filter((each) => each !== false).join('+');
 }
 
 /** Tells text that is typed outside fields, such as in an editor that draws itself, from shortcuts. */

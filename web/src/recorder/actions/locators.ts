@@ -3,7 +3,7 @@
  * preference: test id, role and name, placeholder, text, CSS.
  */
 import type { ActionTarget } from '../capture-types';
-import { clip, MAX_NAME, nameOf, roleOf, selectorOfRole, textOf } from './accessible-name';
+import { clip, listOwnTexts, MAX_NAME, nameOf, roleOf, selectorOfRole, textOf } from './accessible-name';
 import {
   attributeOf,
   boxOf,
@@ -31,6 +31,9 @@ const MAX_SELECTOR = 1_000;
 export const TEST_IDS = ['data-testid', 'data-test-id', 'data-test', 'data-cy', 'data-qa'];
 export const INTERACTIVE =
   'a[href], button, input, select, textarea, summary, label, option, [contenteditable], [tabindex], [onclick], [role]:not([role=presentation], [role=none], [role=main], [role=region])';
+/** What contains many things that a person can click. */
+const COLLECTIONS =
+  'body, dialog, form, table, ul, ol, [role=dialog], [role=form], [role=grid], [role=group], [role=list], [role=listbox], [role=menu], [role=navigation], [role=radiogroup], [role=table], [role=tablist], [role=tabpanel], [role=toolbar], [role=tree], [role=treegrid]';
 const MAX_CLIMB = 6;
 /** An id that a library makes up is another one the next time: `:r3:`, `radix-7`, `ember42`, `a1b2c3d4`. */
 const GENERATED_ID = /:|^(?:radix|ember|mui|headlessui|react-aria)|\d{4}|(?=[a-f]{0,7}\d)[a-f0-9]{8}/i;
@@ -39,6 +42,7 @@ const GENERATED_ID = /:|^(?:radix|ember|mui|headlessui|react-aria)|\d{4}|(?=[a-f
 export function findInteractive(element: Element): Element {
   let each: Element | null = element;
   for (let climbed = 0; each && climbed < MAX_CLIMB; climbed += 1) {
+    if (each !== element && matchesSelector(each, COLLECTIONS)) return element;
     if (matchesSelector(each, INTERACTIVE)) return each;
     each = parentOf(each);
   }
@@ -189,6 +193,8 @@ function findByLabel(element: Element, name: string): string | null {
 }
 
 function findByText(element: Element, text: string): string | null {
+  // Playwright compares the texts between an element's children, each for itself
+  if (!listOwnTexts(element).includes(text)) return null;
   const localName = localNameOf(element);
   const candidates = queryAll(rootOf(element), CSS.escape(localName));
   if (candidates.length > MAX_CANDIDATES) return null;

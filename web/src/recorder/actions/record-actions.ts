@@ -10,7 +10,7 @@ import { ActionLog } from './action-log';
 import { controlOf, inputTypeOf, isEditable, matchesSelector, measureText, targetOf, closestOf } from './dom';
 import { DragRecorder, placeIn } from './drags';
 import { HoverRecorder } from './hovers';
-import { nameKey, TypingDetector, type KeyPlace } from './keys';
+import { nameHeld, nameKey, TypingDetector, type KeyPlace } from './keys';
 import { describeFrames, describeTarget, findInteractive } from './locators';
 import { EDITORS, FIELDS, hideParts, isField, isPrivate } from './privacy';
 import { readArrival, watchTraversals } from './traversals';
@@ -121,7 +121,8 @@ export function recordActions(
     const isPicture = event.isTrusted && event.detail > 0 && matchesSelector(element, PICTURES);
     const value_kind = isField(element) && isPrivate(element) ? 'private' : null;
     const point = isPicture && { point: placeIn(element, [event.clientX, event.clientY]) };
-    add({ kind: 'click', value_kind, ...details, ...point }, element, isAlone);
+    const key = (event.isTrusted && nameHeld(event)) || null;
+    add({ kind: 'click', value_kind, key, ...details, ...point }, element, isAlone);
   };
   for (const [type, button] of [
     ['contextmenu', 'right'],

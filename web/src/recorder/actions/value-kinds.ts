@@ -1,6 +1,6 @@
 /** What is recorded about the value of a field: its kind, a class of its length, and what the field accepts. */
 import type { FieldRules, Trait } from '../capture-types';
-import { attributeOf, inputTypeOf, localNameOf, measureText } from './dom';
+import { attributeOf, inputTypeOf, isMistyped, localNameOf, measureText } from './dom';
 import { type TextClass } from './text-traits';
 
 const TYPES_WITHOUT_LENGTH = new Set([
@@ -23,7 +23,9 @@ const MAX_RULE = 200;
 export function describeValue(field: Element): { value_kind: string; traits?: Trait[] } {
   const measured = measureText(field);
   if (measured.isEmpty) return { value_kind: 'empty', traits: [] };
-  return { value_kind: nameKind(inputTypeOf(field) ?? 'text', measured), traits: measured.traits };
+  // what isn't an address of its kind is repeated as a text that isn't
+  const type = isMistyped(field) ? 'text' : (inputTypeOf(field) ?? 'text');
+  return { value_kind: nameKind(type, measured), traits: measured.traits };
 }
 
 function nameKind(type: string, { length }: TextClass): string {
