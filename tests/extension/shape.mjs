@@ -12,7 +12,7 @@ const chunks = [];
 for await (const chunk of process.stdin) chunks.push(chunk);
 const results = JSON.parse(Buffer.concat(chunks)).map(([addresses, bodies, kept]) => {
   const shaper = new BodyShaper();
-  for (const address of addresses) shaper.keepIds(address);
+  for (const address of addresses) shaper.keepAddress(address);
   for (const body of bodies) shaper.count(body);
   for (const body of kept) shaper.keepNumbers(body);
   return bodies.map((body) => shaper.shape(body));

@@ -120,6 +120,11 @@ def test_extension_and_server_shape_bodies_alike() -> None:
     keys = ("type", "event_types", "code", "errorCode", "query", "sha256Hash", "method", "__typename")
     captures += [[json.dumps({key: [text, 404], "x": text})] for key in keys for text in (*texts[:200], *documents)]
 
+    words = ["orders.children", "orders/lamp", "/cart/lamps", "lamp:children", "ida.berg"]
+    for text in (*texts[:200], *words):
+        items = [text, {"orders": words, "children": text, "in": "query", "x": ["lamp", "lamp"]}]
+        captures += [[f"{head}{json.dumps(items)}"] for head in ("42", "42/admin,7", "1/", "")]
+
     def address(bodies: list[str]) -> str:
         return f"https://shop.example/cart/1729/{bodies[-1]}/10?{bodies[0]}=42#a1b2"
 
@@ -128,7 +133,7 @@ def test_extension_and_server_shape_bodies_alike() -> None:
 
     def shape(bodies: list[str]) -> list[str]:
         shaper = BodyShaper()
-        shaper.keep_ids(address(bodies))
+        shaper.keep_address(address(bodies))
         for body in bodies:
             shaper.count(body)
         for body in list_kept(bodies):

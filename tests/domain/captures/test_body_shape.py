@@ -91,12 +91,36 @@ def test_equal_values_have_equal_substitutes_in_all_bodies() -> None:
 
 def test_ids_in_addresses_stay_and_no_other_value_gets_them() -> None:
     shaper = BodyShaper()
-    shaper.keep_ids("https://shop.example/people/per_4f1a9c02d7/orders/11?page=42&name=Anna&at=2026-11-22#row-7a")
+    shaper.keep_address("https://shop.example/people/per_4f1a9c02d7/orders/11?page=42&name=Anna&at=2026-11-22#row-7a")
     shaped = (
         '{"id": "per_4f1a9c02d7", "order": 11, "row": "row-7a", "name": "Xxxb", "host": "xxxx.xxxxxxb", "other": 12}'
     )
     body = shaped.replace("Xxxb", "Anna").replace("xxxx.xxxxxxb", "shop.example").replace("12", "24")
     assert shaper.shape(body) == shaped
+
+
+def test_paths_and_names_of_the_query_in_addresses_stay() -> None:
+    shaper = BodyShaper()
+    shaper.keep_address("https://shop.example/api/articles.json?word=lamp&ann%40shop=1#/top")
+    shaper.keep_address("https://shop.example/users/17?page")
+    body = (
+        '{"/api/articles.json": {"name": "word", "in": "query"}, "x": ["lamp", "articles.json", "/users/17", "page"]}'
+    )
+    shaped = body.replace("lamp", "xxxb").replace('"articles.json', '"xxxxxxxx.xxxb').replace("/users/17", "/xxxxx/01")
+    shaper.count(body)
+    assert shaper.shape(body) == shaped
+
+
+def test_texts_of_nothing_but_keys_and_repeated_words_stay() -> None:
+    body = '{"id": "orders", "of": "orders", "children": ["orders.children", "orders/id", "ida.id", "ida.berg", "of."]}'
+    shaped = body.replace("ida.id", "xxx.xb").replace("ida.berg", "xxx.xxxb").replace("of.", "xb.")
+    assert shape(body) == [shaped]
+
+
+def test_messages_of_socket_io_keep_their_kind_and_event() -> None:
+    bodies = ['42["notify",{"text":"Ann"}]', '42/admin,17["Say hello",{"text":"Bob"}]', '0{"sid":"Kim"}', '[17, "Kay"]']
+    shaped = ['42["notify",{"text":"Xxb"}]', '42/admin,17["Xxx xxxxb",{"text":"Xxc"}]', '0{"sid":"Xxd"}', '[11, "Xxe"]']
+    assert shape(*bodies) == shaped
 
 
 def test_long_arrays_are_cut() -> None:

@@ -37,6 +37,12 @@ _DATE = re.compile(
 # of a quantity, a price or a total, rather than an id
 _FIGURE = re.compile(r"-?[0-9]{1,7}(?:\.[0-9]{1,4})?")
 _ID = re.compile(r"[0-9]{2,20}|(?=[A-Za-z_-]*[0-9])[A-Za-z0-9][A-Za-z0-9_-]{3,63}")
+# of an address: its path without ids, or the name of a field in its query
+_PATH = re.compile(r"(?:/[A-Za-z][A-Za-z_.-]{0,39}){1,8}/?")
+# words with signs between them, such as `orders.children`
+_WORDS = re.compile(r"[A-Za-z][A-Za-z_-]{0,23}(?:[.:/][A-Za-z][A-Za-z_-]{0,23}){1,7}")
+# what Socket.IO has before the JSON of a message
+_PACKET = re.compile(r"[0-9]{1,3}(?:/[A-Za-z0-9_-]{1,40},)?[0-9]{0,4}(?=[\[{])")
 _LITERALS = frozenset({"", "true", "false", "null"})
 _KEPT = frozenset(" .,:;-_/@+#()&=?!%'*~|<>{}[]$^`")
 _PLAIN = re.compile(r"[A-Za-z0-9_.~*-]")
@@ -46,20 +52,26 @@ class BodyShaper:
     """Replaces the values in the bodies of one capture: the same value has the same stand-in.
 
     First `count` each body, then `shape` each one: short words that occur repeatedly stay, and so do values that route
-    a call or steer a page, wherever they are. So do ids that the addresses of the capture contain anyway, after
-    `keep_ids`, and the numbers of a body, after `keep_numbers`.
+    a call or steer a page, wherever they are, and texts of nothing but keys and such words. So does what the addresses
+    of the capture contain anyway, after `keep_address`, and the numbers of a body, after `keep_numbers`.
     """
 
     def __init__(self) -> None:
         self._counts = Counter[str]()
         self._stand_ins: dict[str, str] = {}
         self._numbers = defaultdict[str, int](int)
-        self._ids = set[str]()
+        self._keys = set[str]()
+        self._addressed = set[str]()
 
-    def keep_ids(self, url: str) -> None:
-        """Keep the ids in the path and the query of a URL."""
-        path = url.partition("://")[2].partition("/")[2]
-        self._ids.update(part for part in re.split("[/?&=#]", path) if _ID.fullmatch(part))
+    def keep_address(self, url: str) -> None:
+        """Keep the path of a URL if it is of words, the ids in it and in the query, and the names of the query."""
+        rest = url.partition("://")[2].partition("/")[2]
+        path, _, query = rest.partition("#")[0].partition("?")
+        names = [field.partition("=")[0] for field in query.split("&")]
+        self._addressed.update(part for part in re.split("[/?&=#]", rest) if _ID.fullmatch(part))
+        self._addressed.update(name for name in names if _WORD.fullmatch(name))
+        if _PATH.fullmatch(f"/{path}"):
+            self._addressed.add(f"/{path}")
 
     def count(self, body: str) -> None:
         """Count the words in a body, and note what stays of its values because of their keys."""
@@ -67,7 +79,11 @@ class BodyShaper:
             for _, value, _ in _LINE.findall(body):
                 self.count(value)
             return
+        if packet := _PACKET.match(body):
+            self._count_packet(body[packet.end() :])
+            return
         if (tokens := _split_tokens(body)) is not None:
+            self._keys.update(key for token, is_key in tokens if is_key and _WORD.fullmatch(key := _decode(token)))
             pairs = list(_list_values(tokens))
             for key, token in pairs:
                 value = _decode(token) if token[0] == '"' else token
@@ -80,6 +96,15 @@ class BodyShaper:
             values = []
         self._counts.update(value for value in values if _WORD.fullmatch(value))
 
+    def _count_packet(self, payload: str) -> None:
+        """Count the payload of a message, and note the name of its event, which comes first."""
+        self.count(payload)
+        tokens = [token for token, _ in _split_tokens(payload) or [] if not token.isspace()]
+        if [token[0] for token in tokens[:2]] == ["[", '"']:
+            name = _decode(tokens[1])
+            if keep_steering("event", name) is not None:
+                self._stand_ins[name] = name
+
     def keep_numbers(self, body: str) -> None:
         """Keep the figures in JSON, such as quantities and prices, wherever they are."""
         for _, token in _list_values(_split_tokens(body) or []):
@@ -91,6 +116,8 @@ class BodyShaper:
         """Return a body with stand-ins. Of a longer array, only the first 200 items stay."""
         if _EVENTS.match(body):
             return "".join(f"{head}{self._shape_line(head, value)}{end}" for head, value, end in _LINE.findall(body))
+        if packet := _PACKET.match(body):
+            return packet[0] + self.shape(body[packet.end() :])
         if (tokens := _split_tokens(body)) is not None:
             return self._shape_json(tokens)
         if _is_form(body):
@@ -149,9 +176,10 @@ class BodyShaper:
     def _create_stand_in(self, value: str) -> str:
         if (
             value in _LITERALS
-            or value in self._ids
+            or value in self._addressed
             or is_code(value)
             or (self._counts[value] > 1 and _WORD.fullmatch(value))
+            or (_WORDS.fullmatch(value) and all(map(self._is_known, re.split("[.:/]", value))))
         ):
             return value
         if _NUMBER.fullmatch(value):
@@ -166,6 +194,9 @@ class BodyShaper:
         start = scheme.end() if scheme else 0
         pattern = value[:start] + "".join(map(_classify, value[start:]))
         return self._number(value, pattern, lambda number: pattern[:start] + _fill(pattern[start:], number))
+
+    def _is_known(self, word: str) -> bool:
+        return word in self._keys or self._counts[word] > 1
 
     def _shape_number(self, text: str) -> str:
         match = _NUMBER.fullmatch(text)
@@ -203,7 +234,7 @@ class BodyShaper:
         for _ in range(_ATTEMPTS):
             self._numbers[pattern] += 1
             built = build(self._numbers[pattern])
-            if built != value and built not in self._ids:
+            if built != value and built not in self._addressed:
                 break
         return built
 
@@ -217,7 +248,7 @@ def shape_bodies(
     """
     shaper = BodyShaper()
     for entry in entries:
-        shaper.keep_ids(entry.url)
+        shaper.keep_address(entry.url)
         for part in list_payloads(entry):
             if part.body is not None:
                 check_time(len(part.body))

@@ -11,7 +11,7 @@ _STEERS = re.compile(
     r"[a-z0-9$@]*(?:type|typename|kind|status|role|mode|variant|plugin|component|severity|element|elementname|tagname)"
     r"(?:e?s)?"
     r"|(?:state|level|action|event|op|operation|operationname|method|namespace|locale|lang|language|currency|unit"
-    r"|format|layout|theme|view|permission|scope|feature|flag)s?"
+    r"|format|layout|theme|view|permission|scope|feature|flag)s?|in"
 )
 _CODE_KEY = re.compile("(?:error|status)?codes?")
 _DOCUMENT_IDS = frozenset({"sha256hash", "documentid", "docid", "queryid", "queryhash", "persistedqueryid"})

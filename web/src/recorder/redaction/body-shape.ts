@@ -29,6 +29,12 @@ const DATE =
 /** Of a quantity, a price or a total, rather than an id. */
 const FIGURE = /^-?[0-9]{1,7}(?:\.[0-9]{1,4})?$/;
 const ID = /^(?:[0-9]{2,20}|(?=[A-Za-z_-]*[0-9])[A-Za-z0-9][A-Za-z0-9_-]{3,63})$/;
+/** Of an address: its path without ids, or the name of a field in its query. */
+const PATH = /^(?:\/[A-Za-z][A-Za-z_.-]{0,39}){1,8}\/?$/;
+/** Words with signs between them, such as `orders.children`. */
+const WORDS = /^[A-Za-z][A-Za-z_-]{0,23}(?:[.:/][A-Za-z][A-Za-z_-]{0,23}){1,7}$/;
+/** What Socket.IO has before the JSON of a message. */
+const PACKET = /^[0-9]{1,3}(?:\/[A-Za-z0-9_-]{1,40},)?[0-9]{0,4}(?=[[{])/;
 const LITERALS = new Set(['', 'true', 'false', 'null']);
 const KEPT = new Set(" .,:;-_/@+#()&=?!%'*~|<>{}[]$^`");
 
@@ -37,19 +43,26 @@ type Token = [text: string, isKey: boolean];
 /**
  * Replaces the values in the bodies of one capture: the same value has the same stand-in. First `count` each body, then
  * `shape` each one: short words that occur repeatedly stay, and so do values that route a call or steer a page, wherever
- * they are. So do ids that the addresses of the capture contain anyway, after `keepIds`, and the numbers of a body, after
- * `keepNumbers`.
+ * they are, and texts of nothing but keys and such words. So does what the addresses of the capture contain anyway, after
+ * `keepAddress`, and the numbers of a body, after `keepNumbers`.
  */
 export class BodyShaper {
   readonly #counts = new Map<string, number>();
   readonly #standIns = new Map<string, string>();
   readonly #numbers = new Map<string, number>();
-  readonly #ids = new Set<string>();
+  readonly #keys = new Set<string>();
+  readonly #addressed = new Set<string>();
 
-  /** Keep the ids in the path and the query of a URL. */
-  keepIds(url: string): void {
-    const path = /:\/\/[^/]*\/([^]*)$/.exec(url)?.[1] ?? '';
-    for (const part of path.split(/[/?&=#]/)) if (ID.test(part)) this.#ids.add(part);
+  /** Keep the path of a URL if it is of words, the ids in it and in the query, and the names of the query. */
+  keepAddress(url: string): void {
+    const rest = /:\/\/[^/]*\/([^]*)$/.exec(url)?.[1] ?? '';
+    const [, path = '', query = ''] = /^([^?#]*)\??([^#]*)/.exec(rest)!;
+    for (const part of rest.split(/[/?&=#]/)) if (ID.test(part)) this.#addressed.add(part);
+    for (const field of query.split('&')) {
+      const name = field.split('=', 1)[0]!;
+      if (WORD.test(name)) this.#addressed.add(name);
+    }
+    if (PATH.test(`/${path}`)) this.#addressed.add(`/${path}`);
   }
 
   listStandIns(): [value: string, standIn: string][] {
@@ -61,9 +74,15 @@ export class BodyShaper {
       for (const [, , value] of body.matchAll(LINE)) this.count(value!);
       return;
     }
+    const packet = PACKET.exec(body)?.[0];
+    if (packet) return this.#countPacket(body.slice(packet.length));
     const tokens = splitTokens(body);
     let values: string[] = [];
     if (tokens) {
+      for (const [text, isKey] of tokens) {
+        const key = isKey ? (JSON.parse(text) as string) : '';
+        if (WORD.test(key)) this.#keys.add(key);
+      }
       for (const [key, text] of listValues(tokens)) {
         const value = text[0] === '"' ? (JSON.parse(text) as string) : text;
         const kept = keepSteering(key, value);
@@ -72,6 +91,15 @@ export class BodyShaper {
       }
     } else if (isForm(body)) values = body.split('&').map((field) => decodeForm(splitField(field)[1]));
     for (const each of values) if (WORD.test(each)) this.#counts.set(each, (this.#counts.get(each) ?? 0) + 1);
+  }
+
+  /** Count the payload of a message, and note the name of its event, which comes first. */
+  #countPacket(payload: string): void {
+    this.count(payload);
+    const tokens = (splitTokens(payload) ?? []).map(([text]) => text).filter((text) => !SPACE.test(text));
+    if (tokens[0] !== '[' || tokens[1]?.[0] !== '"') return;
+    const name = JSON.parse(tokens[1]) as string;
+    if (keepSteering('event', name) !== null) this.#standIns.set(name, name);
   }
 
   /** Keep the figures in JSON, such as quantities and prices, wherever they are. */
@@ -86,6 +114,8 @@ export class BodyShaper {
         LINE,
         (_, head: string, value: string, end: string) => head + this.#shapeLine(head, value) + end,
       );
+    const packet = PACKET.exec(body)?.[0];
+    if (packet) return packet + this.shape(body.slice(packet.length));
     const tokens = splitTokens(body);
     if (tokens) return this.#shapeJson(tokens);
     if (!isForm(body)) return this.#replace(body);
@@ -152,8 +182,9 @@ export class BodyShaper {
   }
 
   #createStandIn(value: string): string {
-    if (LITERALS.has(value) || this.#ids.has(value) || isCode(value)) return value;
+    if (LITERALS.has(value) || this.#addressed.has(value) || isCode(value)) return value;
     if ((this.#counts.get(value) ?? 0) > 1) return value;
+    if (WORDS.test(value) && value.split(/[.:/]/).every((word) => this.#isKnown(word))) return value;
     if (NUMBER.test(value)) return this.#shapeNumber(value);
     if (UUID.test(value))
       return this.#number(
@@ -170,6 +201,10 @@ export class BodyShaper {
     const scheme = /^https?:\/\//.exec(value)?.[0] ?? '';
     const pattern = Array.from(value.slice(scheme.length), classify).join('');
     return this.#number(value, scheme + pattern, (number) => scheme + fill(pattern, number));
+  }
+
+  #isKnown(word: string): boolean {
+    return this.#keys.has(word) || (this.#counts.get(word) ?? 0) > 1;
   }
 
   #shapeNumber(text: string): string {
@@ -206,7 +241,7 @@ export class BodyShaper {
       const number = (this.#numbers.get(pattern) ?? 0) + 1;
       this.#numbers.set(pattern, number);
       built = build(number);
-      if (built !== value && !this.#ids.has(built)) break;
+      if (built !== value && !this.#addressed.has(built)) break;
     }
     return built;
   }
@@ -226,7 +261,7 @@ export function listFigures(body: string): string[] {
  */
 export function shapeBodies(entries: NetworkEntry[], kept: readonly string[] = []): BodyShaper {
   const shaper = new BodyShaper();
-  for (const { url } of entries) shaper.keepIds(url);
+  for (const { url } of entries) shaper.keepAddress(url);
   const sides = entries.flatMap(listPayloads);
   for (const side of sides) if (side?.body != null) shaper.count(side.body);
   for (const { id, response } of entries)

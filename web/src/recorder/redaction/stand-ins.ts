@@ -103,7 +103,7 @@ export function shapeWithStandIns(entries: NetworkEntry[], kept: readonly string
   const first = shapeBodies(entries, kept);
   const second = new BodyShaper();
   const bodies = entries.flatMap(listPayloads).flatMap((side) => side?.body ?? []);
-  for (const { url } of entries) second.keepIds(url);
+  for (const { url } of entries) second.keepAddress(url);
   for (const each of bodies) second.count(each);
   for (const { response } of entries.filter(({ id }) => kept.includes(id)))
     if (response?.body != null) second.keepNumbers(response.body);

@@ -6,7 +6,7 @@
 const LONGEST_KEY = 40;
 /** Compared without case, underscores and hyphens. */
 const STEERS =
-  /^(?:[a-z0-9$@]*(?:type|typename|kind|status|role|mode|variant|plugin|component|severity|element|elementname|tagname)(?:e?s)?|(?:state|level|action|event|op|operation|operationname|method|namespace|locale|lang|language|currency|unit|format|layout|theme|view|permission|scope|feature|flag)s?)$/;
+  /^(?:[a-z0-9$@]*(?:type|typename|kind|status|role|mode|variant|plugin|component|severity|element|elementname|tagname)(?:e?s)?|(?:state|level|action|event|op|operation|operationname|method|namespace|locale|lang|language|currency|unit|format|layout|theme|view|permission|scope|feature|flag)s?|in)$/;
 const CODE_KEY = /^(?:error|status)?codes?$/;
 const DOCUMENT_IDS = new Set([
   'sha256hash',
