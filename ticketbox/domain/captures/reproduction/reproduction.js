@@ -363,7 +363,9 @@ async function startReplay(
         }
       } catch (error) {
         done = Infinity;
-        await conclude(addLacking(lost ?? { number, reason: explain(error) }, lacks, last));
+        // a page that isn't there explains why it has no such element
+        const cause = lost && lost.number < number ? lost : { number, reason: explain(error) };
+        await conclude(addLacking(cause, lacks, last));
         throw new Error(`Step ${number} isn't possible: ${error instanceof Error ? error.message : error}`);
       }
     },
