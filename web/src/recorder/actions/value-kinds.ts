@@ -23,7 +23,7 @@ const MAX_RULE = 200;
 export function describeValue(field: Element): { value_kind: string; traits?: Trait[] } {
   const measured = measureText(field);
   if (measured.isEmpty) return { value_kind: 'empty', traits: [] };
-  // what isn't an address of its kind is repeated as a text that isn't
+  // an address that the field refuses is repeated as a text, which the field refuses, too
   const type = isMistyped(field) ? 'text' : (inputTypeOf(field) ?? 'text');
   return { value_kind: nameKind(type, measured), traits: measured.traits };
 }
